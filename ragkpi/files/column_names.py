@@ -237,6 +237,11 @@ def are_levels(name: str) -> bool:
     return plain in LEVEL_OR_SCORE or plain.removesuffix("s") in LEVEL_OR_SCORE
 
 
+def are_scores(name: str) -> bool:
+    """Whether a list of this name beside a list of documents has their scores."""
+    return plain_name(name) in SCORES or is_score(name)
+
+
 def is_score(name: str) -> bool:
     """Whether a number is a score or a distance by its name."""
     return meaning(name) in ("score", "distance")

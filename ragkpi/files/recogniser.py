@@ -38,7 +38,6 @@ _MOST_NAMED = 4  # lists, and maps, in a message
 _MOST_KEYS = 20
 _LONGEST_EXAMPLE = 20
 _NUMBERS = {*fields.ORDERS, "level", "levels"}  # parts of a map
-_LISTS_OF_SCORES = (*fields.SCORES, *fields.SCORE, *fields.DISTANCE)
 NO_MAP: Mapping[str, str] = {}
 
 
@@ -349,7 +348,7 @@ class _Search(NamedTuple):
         if self.kind == "qrels":
             found = structure.beside(listing, fields.are_levels)
             return {"levels": found[0]} if found else {}
-        found = structure.beside(listing, lambda name: name in _LISTS_OF_SCORES)
+        found = structure.beside(listing, fields.are_scores)
         return {"scores": found[0] if len(found) == 1 else "?"} if found else {}
 
     def _number(self, listing: Listing, ids: Sequence[str]) -> Mapping[str, str]:
@@ -568,7 +567,7 @@ def _what_no_map_reads(structure: Structure) -> tuple[str, str]:
             advice = "expected the id of the document that stood there among those sent"
             return "an index instead of an id", advice  # of Cohere, Jina and Voyage
         values = [one for of in listing.columns.values() for one in of]
-        of_scores = listing.name in _LISTS_OF_SCORES or fields.are_levels(listing.name)
+        of_scores = fields.are_scores(listing.name) or fields.are_levels(listing.name)
         by_place = listing.is_of_values or listing.is_of_tuples
         fractions = any("." in str(one) for one in values)
         if listing.path and by_place and are_numbers(values) and not (of_scores or fractions):

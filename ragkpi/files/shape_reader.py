@@ -325,8 +325,6 @@ class ShapeReader:
         if records.number == 1:
             self._refuse_fractions(first, ids[: counts[0] if self.shape.list else None])
         others = self._others(documents.values, map_) if self._compares else {}
-        if self._compares and self.shape.list and map_ == ORDER:
-            others |= _lists_beside(records.values, counts)
         if ids:  # an empty list has the origin of the lists before it
             self._origin = Origin(self._documents_at, map_)
         run_id, lines = self._run_of(records.record(-1)), list(documents.lines)
@@ -630,24 +628,6 @@ class ShapeReader:
 def are_of_pandas(ids: Iterable[bytes]) -> bool:
     """Whether ids are whole numbers that pandas wrote with a fraction, as 1.0."""
     return all(re.fullmatch(rb"[0-9]+\.0", id_) for id_ in ids)
-
-
-def _lists_beside(records: Sequence[Any], counts: Sequence[int]) -> dict[str, list[bytes]]:
-    """Return lists of as many scores beside lists of documents."""
-    others: dict[str, list[bytes]] = {}
-    keys = chain.from_iterable(record for record in records if isinstance(record, dict))
-    for name in filter(is_score, dict.fromkeys(keys)):
-        lists = [record.get(name) if isinstance(record, dict) else None for record in records]
-        alike = [
-            isinstance(of, list) and len(of) == count
-            for of, count in zip(lists, counts, strict=True)
-        ]
-        if any(alike):
-            values: list[Any] = []
-            for of, count, fits in zip(lists, counts, alike, strict=True):
-                values += of if of and fits else [None] * count
-            others[f"scores={name}"] = _texts_of(values)
-    return others
 
 
 def shape_for(kind: Kind, file: str, user: Shape | None, find: Finder) -> Shape:

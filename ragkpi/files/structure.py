@@ -223,7 +223,9 @@ def _without_text_ids(value: Any, path: str) -> Any:
 def _is_cell(path: str, text: str) -> bool:
     """Whether a text has several values, as a cell of a table: by its name and a separator."""
     name = plain_name(path)
-    return name in (*fields.RETRIEVED, *fields.JUDGED) and any(mark in text for mark in "|;,\n")
+    of_numbers = fields.are_scores(name) or fields.are_levels(name)
+    of_ids = name in (*fields.RETRIEVED, *fields.JUDGED)
+    return (of_ids or of_numbers) and any(mark in text for mark in "|;,\n")
 
 
 def _are_tuples(elements: Sequence[Any]) -> bool:

@@ -15,8 +15,7 @@ import numpy as np
 
 from ragkpi.arrays import IntArray
 from ragkpi.errors import InputError, MapChoice
-from ragkpi.files.column_names import are_levels, is_score, shown_names
-from ragkpi.files.json_text import is_number, listed_in, unfolded
+from ragkpi.files.json_text import listed_in, unfolded
 from ragkpi.files.lines import Tokens
 from ragkpi.files.opening import Kind
 from ragkpi.files.recogniser import recognise
@@ -167,8 +166,6 @@ def _documents(table: TableFile, kind: Kind, user: Shape | None) -> Iterator[Doc
     first = list(islice(rows, LOOKED_AT))
     records = [{name: list_or_text(cell) for name, cell in row.items()} for _, row in first]
     shape = shape_for(kind, table.file, user, partial(recognise, records, kind))
-    if user is None and shape.list:
-        _refuse_unread(table.file, shape, [row for _, row in first])
     if kind == "qrels" and user is None and len(table.names) == 2 and not shape.list:
         shape = shape._replace(level="")
 
@@ -181,32 +178,6 @@ def _documents(table: TableFile, kind: Kind, user: Shape | None) -> Iterator[Doc
         Record(line, {name: cell_of(name, cell) for name, cell in row.items()})
         for line, row in chain(first, rows)
     )
-
-
-def _refuse_unread(file: str, shape: Shape, rows: Sequence[dict[str, Any]]) -> None:
-    """Refuse a list of ids in a cell beside as many scores or levels that nothing reads."""
-    if shape.doc != "@value" or shape.scores or shape.levels:
-        return
-    for name in rows[0]:
-        numbers = is_score if shape.kind == "run" else are_levels
-        if name == shape.list or not numbers(name):
-            continue
-        lists = [
-            (_values_in(row[shape.list]), _values_in(row[name]))
-            for row in rows
-            if row.get(shape.list)
-        ]
-        alike = all(len(ids) == len(of) and all(map(is_number, of)) for ids, of in lists)
-        if alike and any(len(ids) > 1 for ids, _ in lists):
-            part = "scores" if shape.kind == "run" else "levels"
-            map_ = f"query={shape.query}, list={shape.list}, doc=@value, {part}={name}"
-            fault = f"{shown_names([name])} has as many numbers as {shown_names([shape.list])} ids"
-            raise unsettled(shape.kind, file, fault, [MapChoice(map_, f"{name}: {part}")])
-
-
-def _values_in(cell: Any) -> Sequence[Any]:
-    """Return the values of a list in a cell."""
-    return list(listed_in(cell) if isinstance(cell, str) else cell or ())
 
 
 def list_or_text(cell: Any) -> Any:
