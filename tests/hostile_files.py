@@ -27,9 +27,6 @@ LISTS = "candidates hits results retrieved documents docs passages contexts"
 QUERY = "qid query_id topic_id narrative_id question_id q_id request_id query_ids"
 IDS = "docno doc_id docid doc_no corpus_id document_id passage_id segment_id"
 LEVEL = "expected a whole number such as 0, 1, 2 or -1"
-LEVELS = (
-    "expected one of relevance rel level label grade gain rating judgment, or --map-qrels 'level=…'"
-)
 FRACTION = f"{LEVEL}; num_rel, …, P need levels; real gains serve …"
 
 RUNS = {
@@ -443,22 +440,24 @@ QRELS = {
     ),
     "no level": (
         b'{"qid": 1, "judgments": [{"docid": "d"}]}',
-        f"qrels:1: no level (keys: 'docid'); {LEVELS}",
+        f"qrels: {WHICH_NUMBER} (keys: …); expected this command\n"
+        "  ragkpi eval --map-qrels 'query=qid, list=judgments, doc=docid, level=?' qrels run",
         2,
     ),
     "a level under an unknown name": (
         b'{"qid": 1, "judgments": [{"docid": "d", "verdict": "irrelevant"}]}',
-        f"qrels:1: no level (keys: 'docid verdict'); {LEVELS}",
+        f"qrels: {WHICH_NUMBER} (keys: …); expected this command\n"
+        "  ragkpi eval --map-qrels 'query=qid, list=judgments, doc=docid, level=?' qrels run",
         2,
     ),
     "a row without a level": (
         b'{"qid": 1, "docid": "d", "note": "wrong"}',
-        f"qrels:1: no level (keys: 'qid docid note'); {LEVELS}",
+        f"qrels: {WHICH_NUMBER} (keys: …); expected --map-qrels 'query=qid, doc=docid, level=?'",
         2,
     ),
     "a list for a level": (
         b'{"qid": 1, "relevant_docs": [{"docid": "d", "level": [0]}]}',
-        f"qrels:1: a document's number is an array; {SCALAR}",
+        f"qrels:1: level is an array; {SCALAR}",
         2,
     ),
     "JSON Lines, level and Level": (

@@ -80,7 +80,7 @@ def _shape_of_text(text: JsonText, kind: Kind, user: Shape | None) -> Shape:
 def _records(texts: Iterable[JsonText], shape: Shape) -> Iterator[Record]:
     """Yield the records of all values in some texts."""
     steps = [step for step in shape.records.removeprefix("$").split(".") if step]
-    of_table = steps[-1:] == [TABLE]
+    of_table, by_key = steps[-1:] == [TABLE], shape.doc == "@key"
     for text in texts:
         while bracket := text.next():
             for _ in text.under(steps[:-1] if of_table else steps):
@@ -90,18 +90,12 @@ def _records(texts: Iterable[JsonText], shape: Shape) -> Iterator[Record]:
                     entries = text.entries()
                 else:
                     entries = iter([text.entry()])
-                yield from _records_of(text.text, entries, shape)
+                for line, key, value, (start, end) in entries:
+                    several = by_key and isinstance(value, dict) and "\n" in text.text[start:end]
+                    lines = _lines_of_keys(text.text, line, start, end) if several else ()
+                    yield Record(line, value, key, lines)
             if text.of_line:
                 text.end()
-
-
-def _records_of(text: str, entries: Iterable[Element], shape: Shape) -> Iterator[Record]:
-    """Yield entries of a text as records, with the lines of documents that are keys."""
-    for line, key, value, (start, end) in entries:
-        lines: Sequence[int] = ()
-        if shape.doc == "@key" and isinstance(value, dict) and text.find("\n", start, end) >= 0:
-            lines = _lines_of_keys(text, line, start, end)
-        yield Record(line, value, key, lines)
 
 
 def _rows(table: Element, file: str) -> Iterator[Element]:

@@ -86,12 +86,6 @@ class Path:
         some = (alone(one) if keys else one for one, keys in self._values(value, key, number))
         return next(filter(is_scalar, some), None)
 
-    def inside(self, value: Any) -> Iterator[Any]:
-        """Yield the ids that the path finds in lists."""
-        for steps in self._alternatives:
-            if any(step.endswith("[]") for step in steps[:-1]):
-                yield from (one for one, _ in _follow(value, steps, None, 0) if is_scalar(one))
-
     def any_value(self, value: Any, key: str | None = None, number: int = 0) -> Any:
         """Return the first value on the path, of any type; None for null or no value."""
         some = (one for one, _ in self._values(value, key, number))

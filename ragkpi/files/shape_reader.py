@@ -276,16 +276,14 @@ class ShapeReader:
         self._file = file
         self._query, self._run, self._list = map(Path, (shape.query, shape.run_id, shape.list))
         self._doc = JoinedPath(shape.doc) if "{" in shape.doc else Path(shape.doc)
-        self._level, self._beside = Path(shape.level), Path(shape.scores or shape.levels)
-        # Of the first document's score and rank; all others have theirs there, too.
-        self._numbers = {"score": Path(shape.score), "rank": Path(shape.rank)}
+        self._beside = Path(shape.scores or shape.levels)
+        # Of the first document's numbers; all others have theirs there, too.
+        self._numbers = {part: Path(getattr(shape, part)) for part in ("score", "rank", "level")}
         self._lacks: dict[str, bool] = {}
         self._warned = False
         self._documents_at = shape.records + shape.list
         self._origin = Origin(self._documents_at, ORDER)
         self._objects = shape.doc.startswith("@key")
-        # Whether a record may have a query and a relevant document, and nothing else.
-        self._pairs = not shape.list and shape.level == "<level>"
         # Whether numbers that are not read must agree with those that are.
         self._compares = shape.kind == "run" and not shape.says_order and not self._objects
 
@@ -382,12 +380,6 @@ class ShapeReader:
         """Return the name of the list of documents in a record, its keys and its values."""
         self._refuse(record)
         value = record.value
-        if self._objects and isinstance(value, dict) and self.shape.query in value:  # a matrix
-            value = {
-                key: one
-                for key, one in value.items()
-                if key != self.shape.query and one not in ("", None)
-            }
         listed = self._list.listed(value, record.key, self._objects)
         if listed is None and self.shape.kind == "qrels":
             one = self._list.scalar(value, record.key)
@@ -430,18 +422,12 @@ class ShapeReader:
         return others
 
     def _queries(self, records: Records) -> list[bytes]:
-        inside = "[]" in self.shape.query
-        queries = None if inside else all_octets(records.at(self._query))
-        return queries or list(map(self._query_of, records.each()))
+        return all_octets(records.at(self._query)) or list(map(self._query_of, records.each()))
 
     def _query_of(self, record: Record) -> bytes:
         value = self._query.scalar(record.value, record.key, record.number)
         if value is None:
             raise lacking(self._file, self.shape, record, "query")
-        if len(several := dict.fromkeys(self._query.inside(record.value))) > 1:
-            fault = f"one list of several queries ({fields.shown_names(map(str, several))})"
-            expected = "expected a list for each query, or an array of its elements alone"
-            raise InputError(self._file, record.line, fault, expected)
         return octets_of(value, self._file, record.line, "query id")
 
     def _documents(self, documents: Records, names: set[str]) -> tuple[list[bytes], str]:
@@ -496,31 +482,18 @@ class ShapeReader:
             without = [of is None for of in truths]
             of_all = self._texts(documents, truths, without, "level", self._beside)
             return of_all, f"levels={self._beside.text}"
-        values = documents.at(self._level)
-        levels = all_octets(values) or list(map(self._level_of, documents.each()))
-        keys = self._level.first(documents.values[0], documents.keys[0])[1] if levels else None
-        return levels, f"level={_path_to(keys)}"
+        levels, path = self._numbers_of(documents, "level")
+        if documents.values and not levels and "level" in self.shape.required:
+            raise lacking(self._file, self.shape, documents.record(0), "level")
+        return levels or [b"1"] * len(documents.values), f"level={path}"
 
-    def _level_of(self, document: Record) -> bytes:
-        if not self.shape.level:
-            return b"1"
-        item, key = document.value, document.key
-        value = self._level.any_value(item, key)
-        if value is None and (self._objects or self._level.first(item, key)[1]):
-            return b""  # a rating that is null: nobody gave it
-        if value is None and self.shape.level != "@value":
-            bare = self._level.first(item, key)[1] is None and (
-                self.shape.unlevelled == "relevant"
-                or (self._pairs and isinstance(item, dict) and len(item) == 2)
-            )
-            if "level" not in self.shape.required and (bare or not isinstance(item, dict)):
-                return b"1"  # an id in a list of relevant documents, or no level in a map
-            raise lacking(self._file, self.shape, document, "level")
+    def _level_of(self, value: Any) -> Any:
+        """Return a level as a number or a word: true is 1, null what nobody rated."""
         if isinstance(word := alone(value), str) and not is_number(word):
-            value = word  # labels may be a list of one
-        if isinstance(value, bool):  # instead of a number
-            return b"1" if value else b"0"
-        return octets_of(value, self._file, document.line, "a document's number")
+            return word  # labels may be a list of one
+        if isinstance(value, bool):
+            return str(int(value))
+        return "" if value is None else value
 
     def _values_beside(
         self, records: Records, counts: Sequence[int], what: str
@@ -578,16 +551,22 @@ class ShapeReader:
             path = Path(".".join(keys))  # no other name counts in the documents after it
             self._numbers[what] = self._numbers[what] if self.shape.list else path
         values = documents.at(path)
-        texts = self._texts(documents, values, self._without(documents, values, path), what, path)
+        without = self._without(documents, values, path, what)
+        if what == "level":
+            values = list(map(self._level_of, values))
+        texts = self._texts(documents, values, without, what, path)
         return texts, _path_to(keys, path.text)
 
-    def _without(self, documents: Records, values: Sequence[Any], path: Path) -> list[bool]:
-        """Return which documents have no number; [] if all have one. In a list, null is none."""
+    def _without(
+        self, documents: Records, values: Sequence[Any], path: Path, what: str
+    ) -> list[bool]:
+        """Return which documents have no number; [] if all have one. Null in a list is no score."""
         if None not in values:
             return []
+        null_is_none = self.shape.list and what != "level"
         of_all = (path.first(of.value, of.key)[1] for of in documents.each())
         return [
-            value is None and (keys is None or bool(keys and self.shape.list))
+            value is None and (keys is None or bool(keys and null_is_none))
             for value, keys in zip(values, of_all, strict=True)
         ]
 
@@ -650,12 +629,6 @@ def shape_for(kind: Kind, file: str, user: Shape | None, find: Finder) -> Shape:
     numbered = not found.map.keys().isdisjoint((*fields.SCORE_PARTS.values(), "scores"))
     joins = "[]" in shape.list and not numbered
     dropped = shape.list and (joins or (kind == "qrels" and shape.doc != "@key"))
-    last = fields.plain_name((shape.list or shape.doc).rpartition(".")[2])
-    ungraded = fields.JUDGED if shape.list else fields.JUDGED_DOCUMENT
-    by_name = user is None and not found.stack
-    graded = by_name and (last not in ungraded or last in fields.GRADED)
-    if graded or "level" in found.map:
-        shape = shape._replace(unlevelled="refused")
     if "rank" in found.map and not (user and "rank" in user.required):
         # A score that is no number is refused, not passed over.
         shape = shape._replace(score=SHAPES[kind]["lists"].score)

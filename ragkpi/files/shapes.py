@@ -17,13 +17,6 @@ from ragkpi.files.opening import Kind
 from ragkpi.files.trec import Origin, RunLayout
 from ragkpi.interface import spell
 
-ID = "<query id>|metadata.<query id>"
-ANY_ID = (
-    "query.<query or id>|topic.<query or id>|<query id>|metadata.<query id>|"
-    "<list>[].<query id>|<query or id>"
-)
-ITEM = "@value|<document or id>|<document>.<document or id>|node.<document or id>"
-
 
 class Shape(NamedTuple):
     """The keys that hold the parts of a run or of qrels; `ragkpi.files.json_text` explains paths.
@@ -45,8 +38,6 @@ class Shape(NamedTuple):
     repeated
         Whether a repeated document in a list is ``"refused"`` or ``"dropped"``; with another
         level it is always refused.
-    unlevelled
-        Whether an object without a level is ``"refused"`` or ``"relevant"``: has level 1.
     required
         The parts that a map names: a record must have them all.
     better
@@ -55,8 +46,8 @@ class Shape(NamedTuple):
 
     name: str
     kind: Kind
-    doc: str = ITEM
-    query: str = ANY_ID
+    doc: str = "@value|<document or id>"
+    query: str = "<query or id>"
     list: str = ""
     score: str = ""
     rank: str = ""
@@ -65,7 +56,6 @@ class Shape(NamedTuple):
     levels: str = ""
     records: str = ""
     repeated: Literal["refused", "dropped"] = "refused"
-    unlevelled: Literal["refused", "relevant"] = "refused"
     run_id: str = "<run>|metadata.<run>"
     required: tuple[str, ...] = ()
     better: Literal["named", "higher", "lower"] = "named"
@@ -235,7 +225,12 @@ SHAPES: Mapping[Kind, Mapping[str, Shape]] = {
 }
 # Lists of texts, which match by their words.
 _TEXTS = Shape(
-    "texts", "run", "@value", f"{ID}|<query text>|@number", repeated="dropped", required=("doc",)
+    "texts",
+    "run",
+    "@value",
+    "<query id>|metadata.<query id>|<query text>|@number",
+    repeated="dropped",
+    required=("doc",),
 )
 TEXTS: Mapping[Kind, Shape] = {
     "run": _TEXTS._replace(list="<texts>"),
@@ -292,7 +287,7 @@ def mapped(paths: Mapping[str, str], kind: Kind) -> Shape:
             f"a map has {', '.join(unknown)}; expected {', '.join(_PARTS[kind])} of {kind}"
         )
     base = SHAPES[kind]["lists" if "list" in paths else "flat"]
-    base = base._replace(name="map", repeated="refused", unlevelled="relevant")
+    base = base._replace(name="map", repeated="refused")
     if "records" in paths and "query" not in paths:
         base = base._replace(query=f"{base.query}|@key")
     # The map wins: a score in the file does not overrule a rank that the map names.

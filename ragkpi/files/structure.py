@@ -177,8 +177,10 @@ class Structure(dict[str, Listing]):
                 if not _NO_KEY.search(key):
                     self._add(one, outer, f"{path}.{key}" if path else key, depth + 1)
         elif isinstance(value, list):
-            if outer and len(value) == 1 and is_scalar(value[0]):
-                self._column(outer, path).append(value[0])  # a field of a search engine
+            alone = len(value) == 1 and is_scalar(value[0])
+            label = last_name(path) in fields.LEVEL and not are_numbers(value)
+            if alone and (outer or label):
+                self._column(outer, path).append(value[0])  # a field of a search engine, a label
             else:
                 self._add_list(whole or "@value", value, depth)
         else:
