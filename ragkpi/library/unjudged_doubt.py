@@ -6,7 +6,6 @@ A run outside the pool shows documents that nobody judged, and a measure takes t
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from copy import copy
 from dataclasses import dataclass, replace
 from functools import cache, partial
 from typing import NamedTuple
@@ -16,6 +15,7 @@ from ragkpi.evaluation import Evaluation
 from ragkpi.interface import spell
 from ragkpi.library.session import Evaluations
 from ragkpi.library.slices import QuerySlice
+from ragkpi.library.ties import BY_ID, over_all_orders
 from ragkpi.measures.measure import Metric, Scores, score
 from ragkpi.measures.registry import find_metrics
 from ragkpi.ranking.judged import Judged, Settings
@@ -80,7 +80,7 @@ def limits_of(doubts: Iterable[Doubt]) -> str:
     every = list(doubts)
     limits = ["as far as judged"] if any(doubt.shares for doubt in every) else []
     if any(doubt.ties is not None for doubt in every):
-        limits.append("as far as ties are broken by id")
+        limits.append(BY_ID)
     return " and ".join(limits)
 
 
@@ -201,26 +201,9 @@ def judging_of(runs: Evaluations, metric: Metric | None = None) -> Judging | Non
             bounded[run.name] = replace(run, scores=own)
         unjudged[key] = scores
     test = Procedure(correction="none", bootstrap=Bootstrap(clusters=runs.session.clusters))
-    expected, of_systems = _expected(runs, metric), runs.named_systems(unjudged)
+    expected = runs.named_systems(over_all_orders(runs, [metric]))
+    of_systems = runs.named_systems(unjudged)
     return Judging(of_systems, expected, bounded, runs.session.judgements, settings, test)
-
-
-def _expected(runs: Evaluations, metric: Metric) -> dict[str, Scores]:
-    """Evaluate runs over all orders of equal scores, by name; empty where none can differ."""
-    session = runs.session
-    tied = any(
-        bool((run.hits.tied.first != run.hits.tied.last).any())
-        for run in runs.values()
-        if run.hits.tied is not None
-    )
-    if session.settings.ties != "id" or metric.measure.expectation is None or not tied:
-        return {}
-    over_orders = copy(session)  # with the qrels that were read, which may be standard input
-    over_orders.settings = replace(session.settings, ties="expected")
-    expected = over_orders.score({key: run.hits for key, run in runs.items()}, [metric])
-    return runs.named_systems(
-        {key: run.scores.of_queries(runs[key].scores.queries) for key, run in expected.items()}
-    )
 
 
 class Contender(NamedTuple):

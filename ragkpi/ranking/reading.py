@@ -7,7 +7,7 @@ import warnings
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import chain
 from queue import SimpleQueue
@@ -115,7 +115,35 @@ class Hits:
         query = judgements.query[self.judgement]
         return np.where(self.rank <= size[query], first[query] + self.rank - 1, -1)
 
+    @property
+    def is_tied(self) -> bool:
+        """Whether a judged document has the score of another document of its query."""
+        return self.tied is not None and bool((self.tied.first != self.tied.last).any())
 
+    def among_ties(self, judgements: Judgements, first: FirstOfTies) -> Hits:
+        """Put the best levels, or the worst, first among equal scores; the others stay."""
+        if self.tied is None:
+            return self
+        # An unjudged document, which is no hit, gains as little as level 0.
+        level = np.maximum(judgements.level[self.judgement], 0)
+        query, above = judgements.query[self.judgement], self.tied.first
+        order = np.lexsort((-level if first == "best" else level, above, query))
+        begins = np.flatnonzero(
+            (np.diff(query[order], prepend=-1) != 0) | (np.diff(above[order], prepend=0) != 0)
+        )
+        size = np.diff(begins, append=len(order))
+        place = np.arange(len(order)) - np.repeat(begins, size)
+        if first == "best":
+            places = above[order] + place
+        else:
+            places = self.tied.last[order] - np.repeat(size, size) + 1 + place
+        rank = self.rank.copy()
+        rank[order] = places
+        return replace(self, rank=rank)
+
+
+FirstOfTies = Literal["best", "worst"]
+"""The levels that come first among equal scores."""
 NOTHING_RETRIEVED = Hits([], _NO_INTS, _NO_INTS, _NO_INTS, _NO_INTS, b"")
 
 

@@ -91,3 +91,68 @@ def test_qrels_from_standard_input_are_read_once(request, tmp_path):
     done = command(*words, folder=tmp_path, stdin=lines.encode())
     assert done.status == 0, done.err
     assert LIMIT in " ".join(done.out.decode().split())
+
+
+def broken(qrels, run, first):
+    """The run without ties: of equal scores the relevant documents are first, or last."""
+    step = 1e-6 if first == "relevant" else -1e-6
+    return {
+        query: {id_: score + step * qrels[query].get(id_, 0) for id_, score in of.items()}
+        for query, of in run.items()
+    }
+
+
+def depth_of(qrels, run):
+    return ragkpi.depth(qrels, run, corpus_size=10_000)
+
+
+def recommended(answer):
+    """The depth that is recommended, or that none is."""
+    return answer.split(" (")[0].replace(f" {LIMIT}", "") if "Retrieve" in answer else "none"
+
+
+@pytest.mark.parametrize("levels", [1, 2, 3, 8, 10**9])
+@pytest.mark.parametrize("last", [True, False])
+def test_a_depth_that_another_order_would_change_says_so(levels, last):
+    for seed in range(4):
+        qrels, runs = world(seed, levels=levels, last=last)
+        answer = depth_of(qrels, runs["coarse"]).answer
+        others = [
+            recommended(depth_of(qrels, broken(qrels, runs["coarse"], first)).answer)
+            for first in ("relevant", "others")
+        ]
+        assert (LIMIT in answer) == (set(others) != {recommended(answer)})
+
+
+def test_depths_of_several_runs_name_those_that_ties_made():
+    qrels, runs = world(1)
+    systems = {"coarse": runs["coarse"], "fine": runs["fine"]}
+    first, second = depth_of(qrels, systems).answer.splitlines()
+    assert first.startswith("coarse: ")
+    assert LIMIT in first
+    assert LIMIT not in second
+    many = {f"fine{n}": runs["fine"] for n in range(4)} | {"coarse": runs["coarse"]}
+    answer = depth_of(qrels, many).answer
+    assert f"of coarse this is {LIMIT}" in answer
+
+
+@pytest.mark.parametrize("ties", ["tied", "by score"])
+def test_an_order_of_runs_that_ties_made_says_so(ties):
+    """Of equal runs, each has more queries than the one before whose order is that of the ids."""
+    qrels, _ = world(5, queries=50)
+    draw = random.Random(7)
+    by_id = {"tied": lambda _: 1.0, "by score": float}[ties]
+    runs: dict[str, dict] = {f"run{n}": {} for n in range(6)}
+    for n, run in enumerate(runs.values()):
+        for place, (query, of) in enumerate(qrels.items()):
+            ids = sorted(of, reverse=True)
+            drawn = place >= 10 * n
+            run[query] = {
+                id_: draw.random() if drawn else by_id(-rank) for rank, id_ in enumerate(ids)
+            }
+    other = {query: {**of, next(iter(of)): 0} for query, of in qrels.items()}
+    found = ragkpi.agree(qrels, other, runs, "ndcg_cut.5", resamples=200)
+    assert found.answer.startswith("other orders these 6 runs like qrels")
+    assert (LIMIT in found.answer) == (ties == "tied")
+    (order,) = found.findings["orders"]
+    assert (order["ranking_over_ties"] == "alike") == (ties == "by score")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 import numpy as np
@@ -19,6 +19,7 @@ from ragkpi.charts.chart import (
     Rule,
 )
 from ragkpi.library.interval_notes import interval_note
+from ragkpi.library.ties import BY_ID
 from ragkpi.questions.agree.study import (
     ALIKE,
     SIGNIFICANT,
@@ -26,6 +27,7 @@ from ragkpi.questions.agree.study import (
     Estimate,
     OrderAgreement,
     PairAgreement,
+    Ranking,
 )
 from ragkpi.reports.layout import Answer, Cell, Column, filled, finite
 from ragkpi.wording import counted, decoded, rounded, with_interval
@@ -162,7 +164,7 @@ def _findings(agreement: Agreement) -> dict[str, Any]:
         "seed": bootstrap.seed,
         "pairs": [
             {
-                **_fields(pair, without=("whole", "orders")),
+                **_fields(pair, without=("whole", "orders", "over_ties")),
                 **pair.whole,
                 "above_chance": pair.above_chance,
             }
@@ -176,9 +178,10 @@ def _findings(agreement: Agreement) -> dict[str, Any]:
                 **_fields(order, without=("runs", "metric", "agreements", "shifts")),
                 **order.agreements,
                 "ranking": order.ranking,
+                "ranking_over_ties": over_ties.ranking,
             }
             for pair in agreement.with_reference
-            for order in pair.orders
+            for order, over_ties in zip(pair.orders, pair.over_ties or pair.orders, strict=True)
         ],
     }
 
@@ -220,22 +223,38 @@ def _verdict(pair: PairAgreement) -> str:
         return f"{judge} agrees with {reference} {labels}. {unknown}"
     runs = f"these {len(order.runs)} runs"
     by = f" by {order.metric.name}" if len(pair.orders) > 1 else ""
-    tau = f"tau_AP {_estimated(order.tau_ap, limit=ALIKE)}{by}"
+    limit = over_ties = ""
+    if other := pair.doubted_by_ties:
+        limit = f" {BY_ID}"
+        value = _estimated(other.tau_ap, limit=ALIKE)
+        over_ties = f", {_RANKINGS[other.ranking]} over all orders of equal scores ({value})"
+    tau = f"tau_AP {_estimated(order.tau_ap, limit=ALIKE)}{by}{over_ties}"
     places = _places(order)
     otherwise = f"orders {runs} otherwise than"
     if order.tau_ap.value == -1:
         otherwise = f"puts {runs} in the opposite order of"
     ranking = {
-        "alike": f"{judge} orders {runs} like {reference} ({tau}): use it to rank, and correct it "
-        "to report.",
-        "otherwise": f"{judge} {otherwise} {reference} ({tau}; {places}): do not rank with it.",
-        "undecided": f"Undecided whether {judge} orders {runs} like {reference} ({tau}; {places}).",
+        "alike": f"{judge} orders {runs} like {reference}{limit} ({tau}): use it to rank, and "
+        "correct it to report.",
+        "otherwise": f"{judge} {otherwise} {reference}{limit} ({tau}; {places}): do not rank with "
+        "it.",
+        "undecided": f"Undecided whether {judge} orders {runs} like {reference}{limit} ({tau}; "
+        f"{places}).",
         "few": f"{len(order.runs)} runs are too few to say whether {judge} orders runs like "
-        f"{reference}{by}: {places}.",
-        "untested": f"By {reference}, {runs} are not shown to differ{by}, so they cannot show "
-        f"whether {judge} orders them alike.",
+        f"{reference}{by}{limit}: {places}{over_ties}.",
+        "untested": f"By {reference}, {runs} are not shown to differ{by}{limit}, so they cannot "
+        f"show whether {judge} orders them alike{over_ties}.",
     }[order.ranking]
     return f"{ranking} It agrees {labels}."
+
+
+_RANKINGS: Mapping[Ranking, str] = {
+    "alike": "alike",
+    "otherwise": "otherwise",
+    "undecided": "undecided",
+    "few": "undecided",
+    "untested": "not told apart",
+}
 
 
 def _places(order: OrderAgreement) -> str:

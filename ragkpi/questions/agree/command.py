@@ -20,6 +20,7 @@ from ragkpi.library.options import Estimating, Measures, less_common
 from ragkpi.library.result import Result
 from ragkpi.library.runs import AnyQrels, Runs, by_path, named_runs, refuse_equal_names, run_path
 from ragkpi.library.session import MissingBy, Session, judge_names, read_qrels
+from ragkpi.library.ties import over_all_orders
 from ragkpi.questions.agree.answer import agree_answer, agree_charts
 from ragkpi.questions.agree.study import agree as agree_judges
 from ragkpi.questions.agree.study import (
@@ -125,15 +126,17 @@ def agree(
     if doubt and not (map_levels or map_other):
         session.warn(doubt)
     names: Sequence[str] = []
-    scores = []
+    scores, expected = [], []
     metrics = session.metrics(MEASURES) if named else []
     if named:
         alike = _over_shared_queries(session)
         for by_judge in shared_queries(judgements):
             evaluated = replace(alike, qrels=Qrels(by_judge)).evaluate(named, metrics)
             scores.append(evaluated.scores)
+            expected.append([*over_all_orders(evaluated, metrics).values()] or evaluated.scores)
             names = names or evaluated.names
-    agreement = agree_judges(together, bootstrap, names, scores, per_query)
+    over_ties = [] if expected == scores else expected
+    agreement = agree_judges(together, bootstrap, names, scores, per_query, over_ties)
     roles = ["qrels", *(f"other{number or ''}" for number in range(len(judges) - 1))]
     files = dict(zip(roles, judges.values(), strict=True))
 

@@ -366,6 +366,7 @@ class PairAgreement:
     bias: Mapping[int, Estimate]  # by level of the first judge, the second's mean level minus it
     by_query: Sequence[QueryAgreement]  # largest distance first; empty unless requested
     orders: Sequence[OrderAgreement]  # agreement on orders, by metric; empty without runs
+    over_ties: Sequence[OrderAgreement]  # the same over all orders of equal scores; or empty
 
     @property
     def kappa(self) -> Estimate:
@@ -384,12 +385,14 @@ class PairAgreement:
     @property
     def hardest(self) -> OrderAgreement | None:
         """The order that speaks most against ranking with the second judge; None without runs."""
-        against: Sequence[Ranking] = ("otherwise", "undecided", "few", "untested", "alike")
-        return min(
-            self.orders,
-            key=lambda order: (against.index(order.ranking), order.tau_ap.value),
-            default=None,
-        )
+        return _hardest(self.orders)
+
+    @property
+    def doubted_by_ties(self) -> OrderAgreement | None:
+        """The hardest over all orders of equal scores, if that says otherwise than `hardest`."""
+        by_id, expected = _hardest(self.orders), _hardest(self.over_ties)
+        same = expected is None or by_id is None or expected.ranking == by_id.ranking
+        return None if same else expected
 
     @property
     def fitness(self) -> Fitness:
@@ -401,6 +404,15 @@ class PairAgreement:
         return "no runs" if self.hardest is None else self.hardest.ranking
 
 
+def _hardest(orders: Sequence[OrderAgreement]) -> OrderAgreement | None:
+    against: Sequence[Ranking] = ("otherwise", "undecided", "few", "untested", "alike")
+    return min(
+        orders,
+        key=lambda order: (against.index(order.ranking), order.tau_ap.value),
+        default=None,
+    )
+
+
 def pair_agreement(
     panel: Panel,
     first: int,
@@ -408,6 +420,7 @@ def pair_agreement(
     bootstrap: Bootstrap,
     by_query: Sequence[QueryAgreement] = (),
     orders: Sequence[OrderAgreement] = (),
+    over_ties: Sequence[OrderAgreement] = (),
 ) -> PairAgreement:
     """Compare the levels of two judges, given by their indices in the panel."""
     both = panel.both(first, second)
@@ -441,6 +454,7 @@ def pair_agreement(
         },
         by_query=by_query,
         orders=orders,
+        over_ties=over_ties,
     )
 
 
@@ -522,10 +536,12 @@ def agree(
     runs: Sequence[str] = (),
     scores: Sequence[Sequence[Scores]] = (),
     per_query: bool = False,
+    expected: Sequence[Sequence[Scores]] = (),
 ) -> Agreement:
     """Measure the agreement of judges on documents and, with runs, on the order of runs.
 
-    `scores` has, for each judge, the runs' scores under its judgements of `shared_queries`.
+    `scores` has, for each judge, the runs' scores under its judgements of `shared_queries`, and
+    `expected` those over all orders of equal scores, if there are any.
     """
     if len(panel.levels()) > MOST_LEVELS:
         raise UsageError(
@@ -538,6 +554,10 @@ def agree(
             by_query = agreement_by_query(panel, first, second) if per_query else []
             ordered = scores and first == 0
             orders = order_agreement(runs, scores[0], scores[second], bootstrap) if ordered else []
-            pairs.append(pair_agreement(panel, first, second, bootstrap, by_query, orders))
+            over_ties: Sequence[OrderAgreement] = []
+            if ordered and expected:
+                over_ties = order_agreement(runs, expected[0], expected[second], bootstrap)
+            of_pair = (bootstrap, by_query, orders, over_ties)
+            pairs.append(pair_agreement(panel, first, second, *of_pair))
     alpha = alpha_of_panel(panel, bootstrap) if len(panel.names) > 2 else {}
     return Agreement(panel, pairs, alpha, runs, bootstrap)

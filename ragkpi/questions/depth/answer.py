@@ -13,6 +13,7 @@ from ragkpi.arrays import ROUNDING
 from ragkpi.charts.chart import Axis, Chart, Line, Mark, PlaneChart, Rule, Span, gathered, noted
 from ragkpi.interface import spell
 from ragkpi.library.interval_notes import interval_notes
+from ragkpi.library.ties import BY_ID
 from ragkpi.measures.chance import CEILING_LIMIT, LAMBDA_LIMIT, Needed
 from ragkpi.questions.depth.study import (
     CHANCE_LIMIT,
@@ -28,7 +29,7 @@ from ragkpi.questions.depth.study import (
 from ragkpi.reports.layout import Answer, Cell, Column, filled, finite
 from ragkpi.statistics.bootstrap import FEW
 from ragkpi.statistics.decisions import FEWEST_CLUSTERS, TAIL_ENDS
-from ragkpi.wording import beside, counted, percent, short_p, with_interval
+from ragkpi.wording import beside, counted, joined, percent, short_p, with_interval
 
 _FEW = 4  # most depths in a sentence
 _FEW_RUNS = 3  # most runs with a sentence of their own
@@ -41,10 +42,19 @@ _OUTCOMES = {
 }
 
 
+_NO_DEPTH = {"undecided": "undecided", "saturated": "no choice", "none": "none"}
+
+
 def depth_answer(curves: Curves, tokens_per_passage: float | None = None) -> Answer:
     """Put curves into words; the tokens of a passage add the cost of each depth in tokens."""
     findings = [
-        {**({"run": curve.name} if curve.name else {}), **asdict(curve.study)}
+        {
+            **({"run": curve.name} if curve.name else {}),
+            **asdict(curve.study),
+            **(
+                {"over_ties": [study.depth for study in curve.over_ties]} if curve.over_ties else {}
+            ),
+        }
         for curve in curves.curves
     ]
     explanation = [
@@ -95,9 +105,11 @@ def _verdict(curves: Curves, tokens: float | None) -> list[str]:
         return [_of_rate(curve, depth) for depth in sorted(most[:_FEW_RUNS])]
     if not curves.several:
         headline, why = _situation(curves, curve, tokens)
-        return [f"{headline[0].upper()}{headline[1:]}: {why}."]
+        return [f"{headline[0].upper()}{headline[1:]}{_of_ties(curve)}: {why}."]
     if len(curves.curves) <= _FEW_RUNS:
-        return [f"{c.name}: {_situation(curves, c, tokens)[0]}." for c in curves.curves]
+        return [
+            f"{c.name}: {_situation(curves, c, tokens)[0]}{_of_ties(c)}." for c in curves.curves
+        ]
     choices = [(c.study.recommended, c.name) for c in curves.curves if c.study.recommended]
     have = "has" if len(choices) == 1 else "have"
     summary = f"{len(choices)} of {len(curves.curves)} runs {have} a depth"
@@ -107,7 +119,20 @@ def _verdict(curves: Curves, tokens: float | None) -> list[str]:
         summary += f": {low:,} ({shallow})" + (f" to {high:,} ({deep})" if high > low else "")
     outcomes: Counter[str] = Counter(curve.study.outcome for curve in curves.curves)
     others = [f"{outcomes[kind]} {words}" for kind, words in _OUTCOMES.items() if outcomes[kind]]
+    if by_id := [curve.name for curve in curves.curves if curve.is_of_ties]:
+        others.append(f"of {joined(by_id)} this is {BY_ID}")
     return [f"{'; '.join([summary, *others])}."]
+
+
+def _of_ties(curve: Curve) -> str:
+    """Say what other orders of equal scores recommend, if that differs."""
+    if not curve.is_of_ties:
+        return ""
+    best, worst = (
+        f"K = {study.depth:,}" if study.depth else _NO_DEPTH[study.outcome]
+        for study in curve.over_ties
+    )
+    return f" {BY_ID} (the best of equal scores first: {best}; last: {worst})"
 
 
 def _of_rate(curve: Curve, depth: int) -> str:

@@ -18,6 +18,7 @@ from ragkpi.files.column_names import find, plain_name, shown_names
 from ragkpi.files.records import records_of
 from ragkpi.interface import spell, with_progress
 from ragkpi.library.session import Session
+from ragkpi.library.ties import in_extreme_orders
 from ragkpi.measures.chance import Needed, corpus_size
 from ragkpi.measures.measure import Metric, MetricScores, Scores, score
 from ragkpi.questions.depth.answer import named_depths
@@ -72,7 +73,8 @@ def curves_of_runs(
     evaluated = session.evaluate_hits(hits, at_each(_NOTED, usual, limits.needed))
     for result in evaluated.values():
         _refuse_above(int(corpus_size(result.plain).min()), usual)
-    studies = []
+    orders = in_extreme_orders(evaluated)
+    studies, over_ties = [], []
     for path, result in with_progress(evaluated.items(), "depths", len(runs)):
         deepest = int(result.plain.num_ret.max())
         if usual[-1] > deepest:  # success cannot rise there, but chance does
@@ -80,21 +82,24 @@ def curves_of_runs(
                 f"no query has more than {deepest} documents, so K above is chance rising alone; "
                 f"give a deeper run, or {spell('at')} down to {deepest} ({path})"
             )
-        studies.append(decide_depth(result.plain, usual, limits, resampling))
+        rankings = [result, *(order[path] for order in orders if result.hits.is_tied)]
+        study, *others = (decide_depth(one.plain, usual, limits, resampling) for one in rankings)
+        studies.append(study)
+        over_ties.append(others)
     if depths is None:  # the table has what the verdict names
         usual = sorted({*usual, *named_depths(studies)})
     named = [depth for depth in named_depths(studies) if depth <= usual[-1]]
     between = sorted({*usual_depths(usual[-1]), *named}.difference(usual))  # few show no bend
     metrics = [*values(usual), *at_each(_DRAWN, between, limits.needed)]
     curves, estimated = [], []
-    for result, study in zip(evaluated.values(), studies, strict=True):
+    for result, study, others in zip(evaluated.values(), studies, over_ties, strict=True):
         judged, divisor, bounds = result.plain, result.scores.divisor, {}
         if ci:
             of_both = [m for m in values(usual) if m.measure.name in _ESTIMATED]
             estimated.append(score(judged, of_both, divisor))
             bounds = intervals(estimated[-1], resampling)
         columns = (score(judged, [metric], divisor).columns[0] for metric in metrics)
-        curves.append(Curve(result.name, values_of(columns, bounds), study))
+        curves.append(Curve(result.name, values_of(columns, bounds), study, others))
     studied = Curves(curves, usual, limits, resampling if ci else None, estimated)
     return studied, next(iter(evaluated.values())).plain
 

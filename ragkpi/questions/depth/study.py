@@ -175,6 +175,11 @@ class Study:
         return self.choice if self.outcome == "depth" else None
 
     @property
+    def depth(self) -> int | None:
+        """The recommended depth."""
+        return None if self.recommended is None else self.recommended.depth
+
+    @property
     def named_depths(self) -> list[int]:
         """The depths that a sentence on the run names, ascending."""
         depths = [] if self.choice is None else [self.choice.depth]
@@ -459,6 +464,13 @@ class Curve:
     name: str  # the run's name; empty without a run
     at: Mapping[tuple[str, int], Value]  # by measure and depth
     study: Study  # the limits found for the run
+    over_ties: Sequence[Study] = ()  # with the best levels first among equal scores, and last
+
+    @property
+    def is_of_ties(self) -> bool:
+        """Whether another order of equal scores would change what is recommended."""
+        studies = [self.study, *self.over_ties]
+        return len({(study.outcome, study.depth) for study in studies}) > 1
 
     @property
     def metrics(self) -> list[Metric]:
