@@ -31,7 +31,7 @@ ROOT = Path(__file__).parents[1]
 PAGES = ["README.md", *sorted(str(p.relative_to(ROOT)) for p in (ROOT / "docs").rglob("*.md"))]
 COLUMNS = 100
 
-_EXAMPLE = re.compile(r"^\$ (.*(?:\\\n.*)*)\n((?:(?!\$ ).*\n)*)", re.MULTILINE)
+_EXAMPLE = re.compile(r"^\$ ((?:.*\\\n)*.*)\n((?:(?!\$ ).*\n)*)", re.MULTILINE)
 _ROW = re.compile(r"^\| [^|]+ \| `(ragkpi [^`]+)` \| [^|]+ \|$", re.MULTILINE)
 _SHELL = re.compile(r"[|<>;&$`\n~]|^(?!ragkpi )")
 _STATUS = "; echo status $?"
@@ -45,6 +45,7 @@ def examples(page):
 
 def words_of(command, folder):
     """Return the words after `ragkpi` of a command that needs no shell but for ``*``; else None."""
+    command = command.replace("\\\n", "")
     if _SHELL.search(command.removesuffix(_STATUS)):
         return None
     _, *words = shlex.split(command.removesuffix(_STATUS))

@@ -95,7 +95,7 @@ def test_an_answer_begins_with_a_sentence_and_a_picture_has_two_charts(depth, tm
     # question, that is in (10/11)^11 = 35% of the resamples, nine of ten have it at rank 4.
     assert lines[0].startswith("Undecided between 4 and 38: at K = 4 already 82% of the queries")
     drawn = (tmp_path / "d.svg").read_text(encoding="utf-8")
-    for words in ("Bits over random", "Success above chance", "first_stage"):
+    for words in ("Bits over random", "Success", "first_stage"):
         assert f">{words}<" in drawn
     assert ">ceiling BoR_max<" in drawn
     assert ">12 queries; N = 5,000; ragkpi:" in drawn
@@ -186,7 +186,7 @@ def test_a_picture_is_drawn(depth, tmp_path):
     target = tmp_path / "depth.svg"
     assert depth("-N", "5000", QRELS, RUN, "--ci", "--plot", target).status == 0
     drawn = target.read_text(encoding="utf-8")
-    for words in ("Success above chance", "BoR (bits)", "ceiling BoR_max", "chance P_rand"):
+    for words in ("Success", "BoR (bits)", "ceiling BoR_max", "random baseline P_rand"):
         assert f">{words}<" in drawn
     assert "12 queries; N = 5,000; ragkpi:" in drawn
 

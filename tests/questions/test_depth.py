@@ -215,7 +215,7 @@ def test_the_recommended_depth_is_a_point_of_its_curve():
     success, bits = depth_charts(Curves([curve(judged, depths, Limits())], depths, Limits()))
     assert success.lines[0].marked == (7, 0.8)
     assert success.lines[0].label == "run, retrieve 7"
-    assert success.lines[-1].name == "chance P_rand"
+    assert success.lines[-1].name == "random baseline P_rand"
     run, ceiling = bits.lines
     assert run.marked == (7, pytest.approx(math.log2(0.8 * 10_000 / 7)))
     assert ceiling.y[1] == pytest.approx(math.log2(10_000 / 7))

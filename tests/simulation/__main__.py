@@ -23,12 +23,13 @@ HEAD = """\
 
 Made by `make simulate`: ragkpi {version}, {trials:,} trials of each world, seed {seed}.
 
-Every command that decides is asked about made-up collections, where the truth is known. How often
-does it claim something where there is nothing to find? The target is at most 5%. And how often
-does it find what is there, beside the best test known, which sees the same numbers?
+Every decision rule is tested on simulated collections with known ground truth. How often does it
+find a difference that does not exist? The target is at most 5%. How often does it find one that
+exists, compared with the best known test of the same numbers? [Statistics](statistics.md) explains
+the rules.
 
 Numbers are percent of the trials ± one standard error. **Bold** is a miss: further from its target
-than two standard errors of the target, or more than five points below the test beside it.
+than two standard errors of the target, or more than five points below the test next to it.
 """
 
 

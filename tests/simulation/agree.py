@@ -57,9 +57,9 @@ NEARER = [0.25, 0.6, 0.95, 1.3, 1.7, 2.2]  # nDCG@10 of 0.34, 0.43, 0.56, 0.65, 
 APART = [-0.5, 0.25, 0.8, 1.4, 2.2, 4.0]  # nDCG@10 of 0.12, 0.29, 0.46, 0.64, 0.82 and 0.95
 
 RULE = """\
-A judge is recommended for ranking where the runs differ by the reference (by one pair at least),
-quadratic kappa is above 0 by its test and its interval, and the interval of tau_AP is above 0.5.
-Beside it, two tests of weaker claims, both with p < 0.05: a permutation test of the labels'
+A judge is recommended for ranking if at least one pair of runs differs by the reference, quadratic
+kappa is above 0 by its test and its interval, and the interval of tau_AP is above 0.5. For
+comparison, two tests of weaker claims, both with p < 0.05: a permutation test of the labels'
 agreement (the judge's levels are shuffled over all documents, 199 times), and Kendall's test of the
 order of the runs (scipy's `kendalltau`)."""
 

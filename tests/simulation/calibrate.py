@@ -141,14 +141,13 @@ def _correlated(columns: Sequence[np.ndarray], quality: np.ndarray) -> bool:
 _MEAN, _SPREAD = 0.53, 0.31  # of nDCG@10 over queries
 
 RULE = """\
-A measure is said to track quality where the permutation test of the greatest correlation among
-all measures asked for (Westfall and Young's) has p < 0.05 and its interval is above 0, and to be
-the best where it is also
-ahead of every other in at least 95% of the resamples; else those that it cannot be told apart
-from are named with it. Each of these counts as naming a measure. Of several runs, correlations
-over queries and within queries both count. Beside it: scipy's `spearmanr`, p < 0.05, of nDCG@10
-alone, from which the quality was made (a test that knows where to look), and of all measures asked
-for, with Holm's correction."""
+A measure tracks quality if the permutation test of the maximum correlation of all requested
+measures (Westfall and Young) has p < 0.05 and its interval is above 0. It is the best if it is also
+ahead of every other in at least 95% of bootstrap samples; otherwise those it is not distinguishable
+from are named with it. Each of these counts as naming a measure. With several runs, correlations
+over queries and within queries both count. For comparison: scipy's `spearmanr`, p < 0.05, of
+nDCG@10 alone, from which the quality was made (a test that knows where to look), and of all
+requested measures, with Holm's correction."""
 
 STUDY = Study(
     "calibrate: which measure tracks quality?",

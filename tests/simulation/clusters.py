@@ -54,11 +54,11 @@ def two_runs(sizes: Sizes, correlation: float, better: float = 0.0) -> Trial:
 
 
 RULE = """\
-With `--cluster FILE` the units are clusters: standard errors leave out whole clusters, and t has as
-many degrees of freedom as there are clusters, less one (of unequal ones fewer: the square of the
-sum of their sizes over the sum of squares, less one); what is estimated stays the mean over
-queries. Beside it: scipy's `ttest_1samp` of the clusters' means, which is exact for clusters of one
-size, and what is claimed without the option."""
+With `--cluster FILE` the units are clusters. Standard errors leave out whole clusters, and t has
+one degree of freedom less than there are clusters (unequal ones: the square of the sum of their
+sizes over the sum of squares, minus one). The estimate stays the mean over queries. For comparison:
+scipy's `ttest_1samp` of the clusters' means, which is exact for clusters of one size, and the test
+without the option."""
 
 CORRELATIONS = (0.0, 0.1, 0.3, 0.6, 1.0)
 

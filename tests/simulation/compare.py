@@ -128,12 +128,12 @@ def better(queries: int, runs: int, measures: Sequence[str], family: str = "firs
 
 
 RULE = """\
-A run is said to be better or worse where the paired t test of its difference (of rates the score
-test) has p < 0.05 after Holm's correction; else it "is not shown to differ". By default the first
-measure decides, corrected for all runs, and the others are described; with `family="all"` every
-measure decides, corrected for all measures and runs. Over all pairs the test is step-down, of the
-greatest |t|. Beside it: scipy's paired t test (`ttest_1samp` of the queries' differences) of the
-same measures, with Holm's correction for the same family."""
+A run is called better or worse if the paired t test of its difference (for rates the score test)
+has p < 0.05 after Holm's correction. Otherwise it is not significantly different. By default the
+first measure decides, corrected for all runs, and the others are exploratory. With `family="all"`
+every measure decides, corrected for all measures and runs. All pairs have the step-down test of the
+maximum |t|. For comparison: scipy's paired t test (`ttest_1samp` of the queries' differences) of
+the same measures, with Holm's correction for the same family."""
 
 STUDY = Study(
     "compare: which run is better?",

@@ -82,10 +82,11 @@ def equal(judged: int, queries: int) -> Trial:
 
 
 RULE = """\
-A value is that of all N queries of which people judged n. Its interval has the factor of a finite
-population (Cochran's 1 - n/N); that of a rate is mid-p, of as many queries as have that variance.
-Beside it: Student's interval of people alone, which is one for many more queries. Which run is
-better (`--of differences`) is asked for queries like these, without the factor, as compare asks."""
+A value is that of all N queries, n of them judged by people. Its interval has the factor of a
+finite population (Cochran's 1 - n/N). A rate has the mid-p interval of as many queries as have that
+variance. For comparison: Student's interval of the human judgements alone, which is about many more
+queries. A difference between runs (`--of differences`) is about queries like these, without the
+factor, as in compare."""
 
 WORLDS = {
     "beta(2, 2)": beta(2, 2),

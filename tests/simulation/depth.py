@@ -103,14 +103,14 @@ def clustered(clusters: int, alike: float, first: Mapping[int, float], right: in
 
 
 RULE = """\
-Queries are drawn again and K is chosen again. K is recommended where 95% of the resamples choose
-at least half and at most twice as many, and where more queries first succeed in the last doubling
-above K than below it (sign test, p < 0.05): what no query shows, no resample does. Else the answer
-is undecided and says why. Where nearly every query succeeds at the top of the list with little of
-its evidence, success chooses no K. A flip: two samples of queries from one population, both with a
-recommendation, whose K differ by more than a factor of two. No test is known for this question.
-The truth is the K of the whole population by the same rule: the smallest K whose success is at
-most 0.02 below that at K = 50. With `--cluster` clusters are drawn, not queries."""
+Bootstrap samples of the queries repeat the choice of K. K is recommended if 95% of them choose at
+least half and at most twice as many, and if more queries first succeed in the last doubling above K
+than below it (sign test, p < 0.05). Otherwise the answer is undecided, with the reason. If nearly
+every query succeeds at the top of the list with little of its evidence, success chooses no K. A
+flip: two samples of queries from one population, both with a recommendation, whose K differ by more
+than a factor of two. No test is known for this question. The truth is the K of the whole population
+by the same rule: the smallest K whose success is at most 0.02 below that at K = 50. With
+`--cluster`, clusters are drawn."""
 
 COLUMNS = ("flips", "undecided", "within a factor of two of the truth", "wrong by more")
 

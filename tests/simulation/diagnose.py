@@ -66,11 +66,11 @@ def lost(queries: int, share: float, varying: float, each: int = 1) -> Trial:
 
 
 RULE = """\
-A side is blamed where the 95% interval of its share of the lost gain lies above a half (so
-97.5% of the resamples of the queries blame it), a randomization test of what the two sides lose
-has p ≤ 0.05, at least ten queries lost gain, and one query more could not turn the verdict; else
-the answer is undecided. Beside it: scipy's paired t test (`ttest_1samp`) over queries of the gain
-that the pool loses less the gain that the selection loses, p < 0.05, two-sided."""
+A stage is blamed if the 95% interval of its share of the lost gain is above a half (97.5% of
+bootstrap samples blame it), a randomization test of the losses of the two stages has p ≤ 0.05, at
+least ten queries lost gain, and one more query could not change the verdict. Otherwise the answer
+is undecided. For comparison: scipy's paired t test (`ttest_1samp`) over queries of the gain lost by
+the pool minus the gain lost by the selection, p < 0.05, two-sided."""
 
 COLUMNS = ("retrieval", "the reranker", "t test: retrieval", "t test: the reranker")
 

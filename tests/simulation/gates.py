@@ -73,11 +73,11 @@ def proof(queries: int, share: float) -> Trial:
 MARGIN = 0.1
 
 RULE = """\
-`gate_by="worse"`, the default, stops a run where compare says that it is worse: the same test,
-the same p < 0.05, corrected by Holm for all gated values. `gate_by="value"` stops it where one of
-its means is lower, which stops one of two equal runs half of the time. Beside them: scipy's
-paired t tests (`ttest_1samp`) of the gated values, with Holm's correction, p < 0.05; one-sided,
-because a gate asks in one direction only, and two-sided, as compare asks."""
+`gate_by="worse"`, the default, fails a run that compare calls worse: the same test with p < 0.05,
+corrected by Holm for all gated values. `gate_by="value"` fails it if one of its means is lower,
+which fails one of two equal runs half of the time. For comparison: scipy's paired t tests
+(`ttest_1samp`) of the gated values, with Holm's correction, p < 0.05; one-sided, because a gate has
+one direction, and two-sided, as in compare."""
 
 COLUMNS = ("stopped by worse", "stopped by value", "t tests, one-sided", "t tests, two-sided")
 

@@ -73,10 +73,10 @@ def _wilson(values: Matrix, mean: float) -> bool:
 
 
 RULE = """\
-The interval of one mean of values between 0 and 1 is a score interval: the variance is that which
-the mean allows, times the dispersion of the values. Rates have the mid-p interval, which follows
-from the binomial distribution (`--ci-method` chooses another). Counted is how often it contains
-the mean of the population, beside intervals of 500 resamples, Student's and Wilson's."""
+The interval of a mean of values between 0 and 1 is a score interval: the variance that the mean
+allows, times the dispersion of the values. Rates have the mid-p interval of the binomial
+distribution (`--ci-method` chooses another). The tables count how often it contains the population
+mean, next to intervals of 500 bootstrap samples, Student's and Wilson's."""
 
 STUDY = Study(
     "eval --ci: does the interval contain the mean?",

@@ -95,10 +95,10 @@ DEEP = 50
 GATED = ["worse: missed", "worse: in doubt", "noninferior: passed", "noninferior: in doubt"]
 
 RULE = """\
-Where the judged shares of the compared runs differ by more than chance, the verdict says "as far
-as judged". A document without a judgement counts as not relevant, so a run that is judged less
-scores less; that it is worse, said without these words, is a false verdict here. A gate that would
-claim this is in doubt, with a status of its own. The margin of noninferior is 0.1."""
+If the judged shares of the compared runs differ significantly, the verdict says "as far as judged".
+An unjudged document counts as not relevant, so a run with fewer judgements scores lower. A verdict
+of "worse" without these words is an error here. A gate that depends on it is in doubt, with a
+status of its own. The margin of noninferior is 0.1."""
 
 STUDY = Study(
     "compare, where judging is unequal",

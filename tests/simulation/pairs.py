@@ -93,12 +93,11 @@ def one_failing(n: int, share: float, runs: int = 3) -> Values:
 
 
 RULE = """\
-Over all pairs the test is that of the greatest difference, step by step: one random sign a query
-turns the differences of all pairs at once (Westfall and Young; Romano and Wolf), and each pair is
-measured by its own spread. Beside it: paired t tests of all pairs, corrected by Holm. Values are
-normal, those of a run of its own with a spread of 0.18 a query (two such runs differ by 0.26),
-those of near-duplicates with 0.02 more. The price of its care is power with few queries, where
-signs alone decide."""
+All pairs are tested jointly by the maximum difference, step by step: one random sign per query
+flips the differences of all pairs at once (Westfall and Young; Romano and Wolf), and each pair is
+measured by its own spread. For comparison: paired t tests of all pairs, corrected by Holm. Values
+are normal. A separate run has a spread of 0.18 per query (two such runs differ by 0.26), near-
+duplicates 0.02 more. With few queries, where signs alone decide, the joint test has less power."""
 
 
 def one_odd(n: int, runs: int) -> Values:

@@ -96,13 +96,13 @@ def of_systems(r: int, spread: float, better: float) -> dict[str, Trial]:
 
 
 RULE = f"""\
-A plan is the number of queries with which a difference of {MATTERS} is seen with a probability of
-80%, by the noncentral t, where the differences of queries have the standard deviation {SPREAD}. It
-is read off a pilot by the upper 80% bound of the standard deviation, the greater of χ²'s and the
-bootstrap's. How often is the power of a plan below 70%, and how often by the pilot's own standard
-deviation? Of differences with long tails (t with 3 degrees of freedom), or where one query in ten
-fails completely, small pilots tell too little by any bound. With three seeds the tests of a plan
-have less power than it says, since the spread of three says little."""
+A plan is the number of queries that detects a difference of {MATTERS} with a power of 80%, by the
+noncentral t, if the differences of queries have the standard deviation {SPREAD}. A pilot gives the
+upper 80% bound of the standard deviation, the larger of χ²'s and the bootstrap's. How often is the
+power of a plan below 70%, and how often with the pilot's own standard deviation? With long tails (t
+with 3 degrees of freedom), or if one query in ten fails completely, small pilots tell too little
+with any bound. With three seeds a plan has less power than planned, because three seeds estimate
+their spread badly."""
 
 STUDY = Study(
     "power: how many queries?",

@@ -126,12 +126,12 @@ def _shift(shape: str) -> float:
 
 
 RULE = """\
-The test and the interval of a difference are one procedure: Student's for means, Tango's for
-rates, so that 0 lies outside the interval exactly where p < 0.05. "p against interval" counts where
-they contradict each other. Beside it: scipy's paired t test (`ttest_1samp`). No test sees failures
-that are not in the sample: a run that fails completely on one query in ten, twenty or forty and
-wins a little on the others is called better where its failures happen to be few. Below 30 queries a
-note says so, below 100 `--explain`."""
+Test and interval of a difference are one procedure: Student's for means, Tango's for rates. 0 is
+outside the interval exactly if p < 0.05. "p against interval" counts contradictions. For
+comparison: scipy's paired t test (`ttest_1samp`). No test sees failures that are not in the sample:
+a run that fails completely on one query in ten, twenty or forty and wins slightly on the others is
+called better if its failures happen to be few. Below 30 queries a note warns, below 100
+`--explain`."""
 
 STUDY = Study(
     "compare: values that are not normal",

@@ -40,8 +40,8 @@ def sliced(slices: int, each: int, better: float = BASE) -> Trial:
 
 
 RULE = """\
-A slice of the queries (`--by`) is claimed to be better or worse with p-values corrected by Holm for
-all claims of the call, those of all queries included."""
+A run is better or worse in a group of queries (`--by`) by p-values corrected by Holm for all
+comparisons of the call, including those over all queries."""
 
 STUDY = Study(
     "compare --by: is it better in a slice?",

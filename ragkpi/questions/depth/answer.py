@@ -363,7 +363,7 @@ _VISIBLE = 0.02  # least relative difference that a reader sees in a chart
 
 
 def depth_charts(curves: Curves) -> list[Chart]:
-    """Draw success above chance, and BoR under its ceiling; ticks are the depths of the table."""
+    """Draw success and the random baseline, and BoR under its ceiling, at the table's depths."""
     ticks = curves.depths if len(curves.depths) <= _MOST_TICKS else ()
     unit = "documents retrieved" if curves.corpus_size is None else "documents shown"
     depth = Axis(f"K, {unit}", "log", ticks=ticks)
@@ -377,10 +377,10 @@ def depth_charts(curves: Curves) -> list[Chart]:
         if curve.name and not curve.study.recommended:
             undecided.setdefault(_situation(curves, curve)[0], []).append(curve.name)
     ceiling = _shared(curves, "bor_max", "ceiling BoR_max")
-    chance = _shared(curves, "p_rand", "chance P_rand")
+    chance = _shared(curves, "p_rand", "random baseline P_rand")
     charts = [
         PlaneChart(
-            "Success above chance" if success else "Chance of success",
+            "Success" if success else "Success of a random draw",
             depth,
             Axis("share of queries", low=0, high=1),
             [*gathered(success, _leaders(success)), *chance],
