@@ -1,1 +1,1 @@
-"""Whether to trust judgements: do they agree with others, and order runs alike."""
+"""Agreement of judgements with others, on labels and on the order of runs."""

@@ -49,7 +49,7 @@ def agree_answer(agreement: Agreement) -> Answer:
         _row("all", "labels", f"alpha_{scale}", None, None, None, estimate)
         for scale, estimate in agreement.alpha.items()
     ]
-    first = 0 if len(agreement.panel.names) > 2 else 1  # of two judges no column names them
+    first = 0 if len(agreement.panel.names) > 2 else 1  # two judges need no column of names
     return Answer(
         *filled(_COLUMNS[first:], [row[first:] for row in rows]),
         _notes(agreement),
@@ -191,7 +191,7 @@ def _fields(record: PairAgreement | OrderAgreement, without: tuple[str, ...]) ->
 
 
 def _verdict(pair: PairAgreement) -> str:
-    """Say how closely a judge agrees with the reference, and what it is fit for."""
+    """Say how closely a judge agrees with the reference, and whether it can rank runs."""
     reference, judge = pair.judges
     kappa = f"quadratic kappa {_estimated(pair.kappa, limit=0)}"
     if pair.fitness == "identical":
@@ -214,7 +214,7 @@ def _verdict(pair: PairAgreement) -> str:
         return f"{judge} {how.format(reference)} ({kappa}, {p}){reverse}: {unfit}."
     labels = f"on levels beyond chance ({kappa})"
     bias = pair.whole["mean_difference"]
-    if bias.interval.low > 0 or bias.interval.high < 0:  # else it may be chance
+    if bias.interval.low > 0 or bias.interval.high < 0:  # else it can be chance
         amount = "higher" if bias.value > 0 else "lower"
         labels += f" and rates {abs(bias.value):.2f} levels {amount}"
     order = pair.hardest
@@ -258,7 +258,7 @@ _RANKINGS: Mapping[Ranking, str] = {
 
 
 def _places(order: OrderAgreement) -> str:
-    """Say which runs change places, the most significant pair first."""
+    """Name the runs that change places, the most significant pair first."""
     if not order.swaps:
         return "none changes places"
     pairs = [f"{swap.better} and {swap.worse}" for swap in order.swaps[:_PAIRS_NAMED]]

@@ -1,4 +1,4 @@
-"""`ragkpi agree`: whether judges agree, and order runs alike."""
+"""`ragkpi agree`: agreement of judges on labels, and on the order of runs."""
 
 from __future__ import annotations
 
@@ -79,21 +79,21 @@ def agree(
 ) -> Result:
     """Answer "may I trust these judgements?".
 
-    Over the documents that both judged: agreement, Cohen's kappa (plain, linear, quadratic, and of
-    every level as a threshold), Krippendorff's alpha, and by how many levels OTHER is above QRELS,
-    with bootstrap intervals over queries. With runs: their values under both judgements, over the
-    queries that both judged, how alike the orders are (tau-b, tau_AP), and which pairs of runs
-    change places. What people would say, from OTHER and few human judgements: ragkpi
-    correct. NAME=PATH names a judge. Without -m: ndcg_cut at 10.
+    Over the documents that both judged: agreement, Cohen's kappa (plain, linear, quadratic, and for
+    every level as a threshold), Krippendorff's alpha, and the mean difference of OTHER's level from
+    that of QRELS, with bootstrap intervals over queries. With runs: their values under both
+    judgements over the shared queries, the rank correlation of their orders (tau-b, tau_AP), and
+    the pairs of runs that change places. To estimate human-judged values from OTHER and few human
+    judgements, use ragkpi correct. NAME=PATH names a judge. Without -m: ndcg_cut at 10.
 
     Parameters
     ----------
     qrels, other
-        The reference and the judge in question, as `evaluate` takes qrels; for several judges in
-        question a mapping by their names: ``{"umbrela": qrels, "mine": more}`` of paths or of what
-        `ragkpi.read_qrels` returns.
+        The reference and the judge in question, qrels as for `evaluate`; for several judges in
+        question a mapping by name: ``{"umbrela": qrels, "mine": more}`` of paths or of results of
+        `ragkpi.read_qrels`.
     runs, measures, how
-        As `evaluate` takes them, two runs at least; without runs, documents alone are compared.
+        As for `evaluate`, at least two runs; without runs, only documents are compared.
     map_levels, map_other
         A mapping from levels to a common scale, for the reference and for the others, or its text.
     reference
@@ -104,8 +104,8 @@ def agree(
     >>> import ragkpi
     >>> people = {"q1": {"d1": 0, "d2": 1, "d3": 2}, "q2": {"d1": 1, "d4": 0}}
     >>> model = {"q1": {"d1": 0, "d2": 2, "d3": 2}, "q2": {"d1": 1, "d4": 1}}
-    >>> found = ragkpi.agree(people, model)
-    >>> found.findings["pairs"][0]["confusion"]
+    >>> result = ragkpi.agree(people, model)
+    >>> result.findings["pairs"][0]["confusion"]
     [[1, 1, 0], [0, 1, 1], [0, 0, 1]]
     """
     session = session_of(qrels, measures, in_one_order(how), Estimating)
@@ -154,7 +154,7 @@ def agree(
 
 
 def _over_shared_queries(session: Session) -> Session:
-    """Make a query that a run lacks an empty ranking, unless it is to be an error.
+    """Make a missing query an empty ranking, unless it is an error.
 
     Otherwise the judges would compare runs over different queries.
     """

@@ -2,7 +2,7 @@
 
 A `Panel` has a column of levels per judge. The documents of a query are not independent, so the
 bootstrap resamples queries. Every statistic is a function of the sum of one confusion matrix per
-query, so a resample is a weighted sum of these matrices.
+query, so a bootstrap sample is a weighted sum of these matrices.
 """
 
 from __future__ import annotations
@@ -72,15 +72,15 @@ class Panel:
         return np.asarray((self.by_judge[:, judge] >= 0) & (self.by_judge[:, other] < 0))
 
     def levels(self, judge: int | slice = slice(None)) -> IntArray:
-        """Return the ascending levels that one judge gave, or any."""
+        """Return the ascending levels of one judge, or of all."""
         by_judge = self.by_judge[:, judge]
         return np.unique(by_judge[by_judge >= 0])
 
 
 def panel(names: Sequence[str], judges: Sequence[Judgements]) -> Panel:
-    """Join the judgements of several judges by document; negative levels are no judgements.
+    """Join the judgements of several judges by document; negative levels are not judgements.
 
-    Refuse gains in place of levels, and judges without a document in common with the reference.
+    Refuse gains instead of levels, and judges without a document in common with the reference.
     """
     for judge in judges:
         judge.refuse_gains("judges are compared by whole levels")
@@ -110,10 +110,10 @@ def panel(names: Sequence[str], judges: Sequence[Judgements]) -> Panel:
 
 
 def difference_lines(panel: Panel) -> Iterator[bytes]:
-    """Yield a line for every document on whose level the judges differ.
+    """Yield a line for every document whose level differs between the judges.
 
-    Tab-separated: query, document, and each judge's level, empty for none; the first line names
-    the columns.
+    Tab-separated: query, document, and each judge's level, empty for none; the first line has the
+    column names.
     """
     names = [visible(name).encode("utf-8", "backslashreplace") for name in panel.names]
     yield b"\t".join([b"query", b"document", *names]) + b"\n"
@@ -165,13 +165,13 @@ def mapped(judge: Judgements, levels: Mapping[int, int], option: str) -> Judgeme
 
 SIGNIFICANT = 0.05
 ALIKE = 0.5  # see `OrderAgreement.ranking`
-FEWEST_RUNS = 4  # a random order is that of three runs in 1 of 6 cases, that of four in 1 of 24
+FEWEST_RUNS = 4  # a random order of 3 runs is the same in 1 of 6 cases, of 4 runs in 1 of 24
 _MOST_ORDERED = 1 << 20  # comparisons of runs in memory at a time; they fit into the cache
 
 
 @dataclass(frozen=True)
 class Estimate:
-    """A value and its interval; NaN where there is none."""
+    """A value and its interval; NaN if there is none."""
 
     value: float
     interval: Interval
@@ -191,13 +191,13 @@ class Reversal:
     worse: str
     p_reference: float  # of `step_down` over all pairs of runs, times the number of metrics
     p_other: float  # the same under the other judgement
-    significant: bool  # whether both judgements show a difference, in opposite directions
+    significant: bool  # whether both judgements have significant, opposite differences
 
 
 Ranking = Literal["alike", "otherwise", "undecided", "few", "untested"]
-"""Whether a judge orders runs like the reference; untested where the runs are not told apart."""
+"""Whether a judge ranks runs like the reference; untested without significant differences."""
 Fitness = Ranking | Literal["identical", "chance", "no runs"]
-"""What a judge is fit for, by its labels first, then by the order that speaks most against it."""
+"""The fitness of a judge, by its labels first, then by the order with most evidence against it."""
 
 
 @dataclass(frozen=True)
@@ -211,7 +211,7 @@ class OrderAgreement:
     other: list[float]  # the runs' values under the other judgement
     shifts: list[Estimate]  # other minus reference, for each run
     agreements: Mapping[str, Estimate]  # the coefficients of `RANK_AGREEMENTS`, by name
-    told_apart: int  # number of pairs that ``compare --all-pairs`` tells apart by the reference
+    told_apart: int  # number of pairs that differ significantly by the reference
     swaps: list[Reversal]  # pairs of runs in reverse order, most significant first
 
     @property
@@ -220,16 +220,16 @@ class OrderAgreement:
 
     @property
     def ranking(self) -> Ranking:
-        """Whether the judge orders the runs like the reference.
+        """Whether the judge ranks the runs like the reference.
 
-        The whole interval of tau_AP has to lie above `ALIKE`: of the runs that the judge puts above
-        a run, three quarters belong there even at its lower end. If all of it lies below, or a pair
-        is reversed and significant under both judgements, the judge orders otherwise. Runs that
-        the reference does not tell apart have no order that a judge could agree with. What fewer
-        runs than `FEWEST_RUNS` leave open, more queries may decide, but more runs sooner.
+        The whole interval of tau_AP has to lie above `ALIKE`: even at its lower bound, 75% of the
+        runs that the judge puts above a run belong there. If all of it lies below, or a pair is
+        reversed and significant under both judgements, the judge orders otherwise. Runs without
+        significant differences under the reference have no order to agree with. With fewer runs
+        than `FEWEST_RUNS`, more queries can decide, but more runs decide sooner.
 
-        `ALIKE` is below the 0.9 that E. M. Voorhees (SIGIR 1998) asks of the value alone, because
-        resamples add the noise of both judgements. docs/decisions.md has the simulation.
+        `ALIKE` is below the 0.9 that E. M. Voorhees (SIGIR 1998) requires of the value, because the
+        bootstrap adds the noise of both judgements. docs/decisions.md has the simulation.
         """
         low, high = self.tau_ap.interval
         if not self.told_apart:
@@ -258,7 +258,7 @@ def order_agreement(
             step_down(replace(sample, statistics=of_judge), Procedure.trials, bootstrap.seed)
             for of_judge in np.split(sample.statistics, 2, axis=1)
         ]
-        sums = np.empty((0, *sample.statistics.shape[1:]))  # of one query or cluster
+        sums = np.empty((0, *sample.statistics.shape[1:]))  # none with one query or cluster
         if sample.units > 1:
             sums = sample.resampled(sample.drawn(bootstrap))
         values = zip(sample.observed(), sample.summaries(sums), strict=True)
@@ -283,7 +283,7 @@ def _order(
     """Compare the orders of runs by their values under both judges, (2, R) and (B, 2, R)."""
     with np.errstate(invalid="ignore"):
         shifts, shifts_again = values[1] - values[0], replicates[:, 1] - replicates[:, 0]
-    # Greater is better. Runs that are equal on paper are equal, though their sums round apart.
+    # Larger is better. Rounding makes runs equal whose sums differ only by rounding errors.
     worth, again = (np.round(metric.measure.sign * of, 12) for of in (values, replicates))
     return OrderAgreement(
         runs=runs,
@@ -309,7 +309,7 @@ def _order(
 
 
 def _in_parts(coefficient: RankAgreement, reference: FloatArray, other: FloatArray) -> FloatArray:
-    """Compute a coefficient for every resample, (B,), with bounded memory for comparisons."""
+    """Compute a coefficient for every bootstrap sample, (B,), with bounded memory."""
     rows = max(1, _MOST_ORDERED // reference.shape[1] ** 2)
     parts = [slice(start, start + rows) for start in range(0, len(reference), rows)]
     return np.concatenate(
@@ -338,7 +338,7 @@ SCALES: tuple[Scale, ...] = get_args(Scale)
 
 @dataclass(frozen=True)
 class QueryAgreement:
-    """How well two judges agree on the documents of one query."""
+    """The agreement of two judges on the documents of one query."""
 
     query: bytes
     documents: int  # number of documents that both judged
@@ -351,7 +351,7 @@ class QueryAgreement:
 
 @dataclass(frozen=True)
 class PairAgreement:
-    """How well two judges agree."""
+    """The agreement of two judges."""
 
     judges: tuple[str, str]
     queries: int  # number of queries that both judged
@@ -361,7 +361,7 @@ class PairAgreement:
     levels: list[int]  # (L,): all levels, from either judge, of documents that both judged
     confusion: list[list[int]]  # (L, L): documents by the levels of the first and the second judge
     whole: Mapping[str, Estimate]  # the statistics of `AGREEMENTS`, by name
-    p_chance: float  # of quadratic kappa being 0, see `p_of_chance`
+    p_chance: float  # for a quadratic kappa of 0, see `p_of_chance`
     kappa_from: Mapping[int, Estimate]  # Cohen's kappa of "at least this level", by level
     bias: Mapping[int, Estimate]  # by level of the first judge, the second's mean level minus it
     by_query: Sequence[QueryAgreement]  # largest distance first; empty unless requested
@@ -375,10 +375,10 @@ class PairAgreement:
 
     @property
     def above_chance(self) -> bool:
-        """Whether quadratic kappa is shown to be above 0.
+        """Whether quadratic kappa is significantly above 0.
 
-        Quadratic, because a judge whose levels are all shifted can still rank; plain kappa would
-        call it chance.
+        Quadratic, because a judge with shifted levels can still rank runs; its plain kappa is near
+        chance.
         """
         return self.p_chance < SIGNIFICANT and self.kappa.interval.low > 0
 
@@ -396,7 +396,7 @@ class PairAgreement:
 
     @property
     def fitness(self) -> Fitness:
-        """What the second judge is fit for; "alike" by every metric if it may rank runs."""
+        """The fitness of the second judge; "alike" if it can rank runs by every metric."""
         if self.whole["agreement"].value == 1 and not (self.only_first or self.only_second):
             return "identical"
         if not self.above_chance:
@@ -470,7 +470,7 @@ def alpha_of_panel(panel: Panel, bootstrap: Bootstrap) -> Mapping[str, Estimate]
 def _estimator(
     counts: FloatArray, levels: IntArray, bootstrap: Bootstrap
 ) -> Callable[[AgreementStatistic], Estimate]:
-    """Return a function that estimates a statistic of matrices per unit of queries, (G, L, L)."""
+    """Return a function that estimates a statistic from matrices per unit, (G, L, L)."""
     units, size, _ = counts.shape
     total, numbers = counts.sum(axis=0), levels.astype(np.float64)
     resampled = np.empty((0, size, size))
@@ -480,7 +480,7 @@ def _estimator(
 
     def estimate_of(statistic: AgreementStatistic) -> Estimate:
         replicates = statistic(resampled, numbers)
-        # A resample without a level has no bias there, so leave it out.
+        # A bootstrap sample without a level has no bias there, so leave it out.
         replicates = replicates[~np.isnan(replicates)]
         return estimate(float(statistic(total, numbers)), replicates, bootstrap.tails)
 
@@ -512,12 +512,12 @@ def agreement_by_query(panel: Panel, first: int, second: int) -> list[QueryAgree
     return sorted(queries, key=lambda query: (-query.distance, query.query))
 
 
-MOST_LEVELS = 40  # more levels are probably measurements, and their matrices are huge
+MOST_LEVELS = 40  # more levels are probably measurements, with huge matrices
 
 
 @dataclass(frozen=True)
 class Agreement:
-    """How the judges of a panel agree."""
+    """The agreement of the judges of a panel."""
 
     panel: Panel
     pairs: Sequence[PairAgreement]  # every pair of judges with a document in common

@@ -1,1 +1,1 @@
-"""Which measure tracks the quality of responses best."""
+"""The measure that tracks the quality of responses best."""

@@ -171,7 +171,7 @@ def _figures(correlation: Correlation) -> str:
 
 
 def _listed(names: Sequence[str], most: int = 3) -> str:
-    """List up to `most` names; the last of more counts the others."""
+    """List up to `most` names, then the number of the others."""
     if len(names) > most:
         names = [*names[: most - 1], f"{len(names) - most + 1} more"]
     return joined(names)

@@ -1,4 +1,4 @@
-"""`ragkpi calibrate`: which measure tracks the quality of responses."""
+"""`ragkpi calibrate`: the measure that tracks the quality of responses."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ from ragkpi.ranking.judged import Judged
 from ragkpi.wording import listed
 
 _LEAST_RESAMPLES = 1000
-_WEIGHTS = 10_000_000  # draws of queries in all resamples together
+_WEIGHTS = 10_000_000  # draws of queries over all bootstrap samples
 CALIBRATED = ("P.10", "recall.10", "ndcg_cut.10", "t.10", "t_code.10", "F.10", "Fe.10")
 
 
@@ -49,16 +49,16 @@ def calibrate(
 ) -> Result:
     """Answer "which measure tracks the quality of responses here?".
 
-    Every value is correlated with quality over the queries: Spearman's rho with a bootstrap
+    Every measure is correlated with quality over the queries: Spearman's rho with a bootstrap
     interval, Kendall's tau-b and Pearson's r; with several runs also within queries and over runs.
-    A measure is named only where a permutation test of all measures together shows that it tracks
-    quality. Without -m: P, recall, ndcg_cut, t, t_code, F and Fe at 10.
+    A measure is named only if a permutation test of all measures together is significant for it.
+    Without -m: P, recall, ndcg_cut, t, t_code, F and Fe at 10.
 
     Parameters
     ----------
     qrels, runs, measures, how
-        As `evaluate` takes them. `resamples` is also the greatest number of permutations, and
-        `seed` also theirs; of more than 2,000 queries fewer are the default, 1,000 at least.
+        As for `evaluate`. `resamples` is also the maximum number of permutations, and `seed` also
+        theirs; with more than 2,000 queries the default is lower, at least 1,000.
     quality
         A path; ``{query: score}``; or ``{run: {query: score}}`` for several runs.
     """
@@ -84,7 +84,7 @@ def calibrate(
 def _scored(
     runs: Evaluations, quality: Quality, file: str
 ) -> list[tuple[Judged, Mapping[bytes, float]]]:
-    """Pair every run with its quality scores; note the queries that have none."""
+    """Pair every run with its quality scores; note the queries without scores."""
     scored = []
     of_runs = quality_of_runs(quality, runs)
     for (path, run), of_run in zip(runs.items(), of_runs, strict=True):
@@ -118,7 +118,7 @@ def shell(
     output: PlotOutput,
     **arguments: Any,
 ) -> None:
-    """Write how measures are correlated with quality."""
+    """Write the correlations of measures with quality."""
     expected = "qrels and runs: ragkpi calibrate --quality SCORES QRELS RUN"
     qrels, *runs = expect_files(2, files, expected)
     result = calibrate(qrels, by_path(runs), **arguments)

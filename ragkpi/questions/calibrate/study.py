@@ -2,8 +2,8 @@
 
 An observation is a pair of a query and a run. Measures are correlated with quality over queries
 (the means over their runs), within queries (the distances of observations from those means) and
-over runs (the means over their queries), which may point apart. Resamples draw queries with all
-their runs.
+over runs (the means over their queries), which can disagree. Bootstrap samples draw queries with
+all their runs.
 """
 
 from __future__ import annotations
@@ -70,7 +70,7 @@ def means(values: FloatArray, groups: IntArray) -> FloatArray:
     """Average observations, (N,), by group, (G,); groups are 0, 1, … G - 1.
 
     Means are rounded to twelve digits of the largest value, since sums of equal numbers in another
-    order may differ slightly, and equal means share a rank.
+    order differ slightly, and equal means share a rank.
     """
     count = np.bincount(groups)
     averages = np.bincount(groups, values) / count
@@ -84,7 +84,7 @@ def _distances(values: FloatArray, averages: FloatArray) -> FloatArray:
 
 
 def _rounded(numbers: FloatArray, values: FloatArray, digits: int) -> FloatArray:
-    """Round numbers computed from values to so many digits of the largest value."""
+    """Round numbers computed from values to some digits of the largest value."""
     largest = np.abs(values[np.isfinite(values)]).max(initial=0.0)
     if largest == 0:
         return numbers
@@ -96,7 +96,7 @@ FEWEST = 3  # observations; a correlation of fewer is meaningless
 FEWEST_RUNS = 3
 SIGNIFICANT = 0.05
 AHEAD = 0.95
-"""The least share of resamples in which the best measure must beat each of the others."""
+"""The minimum share of bootstrap samples in which the best measure beats each other one."""
 
 
 @dataclass(frozen=True)
@@ -119,9 +119,9 @@ class Sample:
 
 
 def _variation(values: FloatArray, query: IntArray) -> str:
-    """Say that values, (n,), do not vary, or in so few queries that a resample may have none.
+    """Say that values, (n,), do not vary, or not in 2.5% of the bootstrap samples or more.
 
-    In 2.5% of the resamples or more, so that an interval would be [-1, 1].
+    An interval would then be [-1, 1].
     """
     group, sizes = np.unique(values, return_inverse=True, return_counts=True)[1:]
     if len(sizes) == 1:
@@ -145,12 +145,12 @@ class Correlation:
 
     @property
     def strength(self) -> float:
-        """Spearman's rho, negated if less is better."""
+        """Spearman's rho, negated if lower is better."""
         return self.metric.measure.sign * self.rho
 
     @property
     def finding(self) -> Literal["tracks", "runs against", "not shown"]:
-        """Whether the better values of the metric go with better or worse quality."""
+        """Whether better values of the metric go with better or worse quality."""
         low, high = self.interval
         if not self.p < SIGNIFICANT or low <= 0 <= high or self.metric.measure.better == "neither":
             return "not shown"
@@ -161,10 +161,10 @@ class Correlation:
 class Lead:
     """The certainty that a metric tracks quality best."""
 
-    first: list[str]  # the metric with the greatest rho, and metrics that always equal it
-    second: str  # the metric that it beats in the fewest resamples
-    share: float  # share of resamples in which the first beats the second
-    rivals: list[str]  # the metrics that it does not beat in `AHEAD` of the resamples
+    first: list[str]  # the metric with the largest rho, and metrics that always equal it
+    second: str  # the metric that it beats in the fewest bootstrap samples
+    share: float  # share of bootstrap samples in which the first beats the second
+    rivals: list[str]  # the metrics that it does not beat in `AHEAD` of the bootstrap samples
 
 
 @dataclass(frozen=True)
@@ -175,7 +175,7 @@ class Calibration:
     overall: list[Correlation]  # over queries
     within: list[Correlation]  # within queries; empty with one run
     over_runs: Mapping[str, float]  # Spearman's rho by metric; empty with fewer than three runs
-    kendall: Mapping[str, float]  # tau-b over queries, by metric that has a correlation
+    kendall: Mapping[str, float]  # tau-b over queries, by metric with a correlation
     pearson: Mapping[str, float]  # r over queries, the same
     lead: Lead | None
     bootstrap: Bootstrap
@@ -262,7 +262,7 @@ def _adjusted(
     unit: IntArray,
     bootstrap: Bootstrap,
 ) -> list[float]:
-    """Return p of each sample, corrected for all of them; NaN where there is no correlation."""
+    """Return p of each sample, corrected for all of them; NaN without a correlation."""
     variables = np.full((len(samples), len(quality)), np.nan)
     for variable, sample in zip(variables, samples, strict=True):
         if not sample.reason:
@@ -274,7 +274,7 @@ def _adjusted(
 
 
 def _over_runs(observed: Observed, values: Mapping[str, FloatArray]) -> dict[str, float]:
-    """Correlate the means of runs over the queries of which all have a value and a score."""
+    """Correlate the means of runs over the queries for which all have a value and a score."""
     if len(observed.runs) < FEWEST_RUNS:
         return {}
     by_metric = {}
@@ -289,7 +289,7 @@ def _over_runs(observed: Observed, values: Mapping[str, FloatArray]) -> dict[str
 def _replicates(
     samples: Sequence[Sample], unit: IntArray, bootstrap: Bootstrap
 ) -> list[FloatArray]:
-    """Compute rho of every sample in every resample, (B,); all share the resampled queries."""
+    """Compute rho of every sample in every bootstrap sample, (B,), with the same queries."""
     rows: list[list[FloatArray]] = [[np.empty(0)] for _ in samples]  # none without a correlation
     tested = [
         (sample.query, spearman(sample.x, sample.quality), of_sample)
@@ -303,7 +303,7 @@ def _replicates(
 
 
 def _interval(replicates: FloatArray, p: float, bootstrap: Bootstrap) -> Interval:
-    """Return the interval of replicates; an undefined replicate may be anything from -1 to 1."""
+    """Return the interval of replicates; an undefined replicate counts as -1 and as 1."""
     low, high = order_statistics(replicates, bootstrap.tails)
     interval = Interval(max(low, -1.0), min(high, 1.0))
     return interval if p < SIGNIFICANT else stretched(interval, 0.0)

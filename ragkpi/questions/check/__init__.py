@@ -1,1 +1,1 @@
-"""Mistakes and suspicious features of runs, and the mended run."""
+"""Errors and suspicious features of runs, and the fixed run."""

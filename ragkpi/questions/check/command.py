@@ -1,4 +1,4 @@
-"""`ragkpi check`: mistakes and suspicious features of runs, and the mended run."""
+"""`ragkpi check`: errors and suspicious features of runs, and the fixed run."""
 
 from __future__ import annotations
 
@@ -83,25 +83,25 @@ def check(
     ] = None,
     **how: Unpack[HowRead],
 ) -> CheckResult:
-    """Report everything that is wrong with runs or suspicious about them, and where.
+    """Report errors and suspicious features of runs, with their lines.
 
-    Ties are looked for at the cutoffs of the measures of -m, and the range that they leave these;
-    without -m: P.10, recall.10,100, success.10, ndcg_cut.10 and recip_rank.
+    Ties are checked at the cutoffs of the measures of -m, with the range that they leave for each
+    measure; without -m: P.10, recall.10,100, success.10, ndcg_cut.10 and recip_rank.
 
     Exit status: 3 if there are errors (with --strict also for warnings), 0 otherwise, 2 if a
-    file cannot be read at all. It is about the runs, whatever --fix could mend.
+    file is unreadable. The status is about the input, whatever --fix fixes.
 
-    'ragkpi check --list' is the catalogue of findings.
+    'ragkpi check --list' shows the catalogue of findings.
 
     Parameters
     ----------
     run
-        A path, or several. Runs in memory have no lines to report on; functions refuse them if
-        they are wrong.
+        A path, or several. Runs in memory have no lines to report; functions refuse them if they
+        are wrong.
     qrels
         A path, for the findings that need judgements.
     measures
-        The measures at whose cutoffs to look for ties.
+        The measures whose cutoffs are checked for ties.
     how
         See `HowRead`: ``map_run``, ``score_order``, ``max_passage``, …
 

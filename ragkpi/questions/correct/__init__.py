@@ -1,1 +1,1 @@
-"""What people would say over all queries, from few of their judgements."""
+"""Estimates of human-judged values over all queries, from few human judgements."""

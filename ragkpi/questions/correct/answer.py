@@ -1,4 +1,4 @@
-"""What people would say of runs if they had judged all queries: the estimates, and their answer."""
+"""Estimates of the values of runs if people had judged all queries, and their answer."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ from ragkpi.wording import beside, counted, exact_percent, rounded, with_interva
 
 FEWEST = 10  # queries with both judgements; fewer make intervals too narrow
 _FEW = 30  # with fewer queries, intervals assume values that are not very skewed
-_RARE = 10  # with fewer queries of the rarer of two values, an interval covers too little
+_RARE = 10  # with fewer queries of the rarer of two values, an interval is too narrow
 _NAMED = 3  # runs in a verdict
 UNLIKELY = 0.05
 
 Of = Literal["values", "differences"]
-# What people would give is of the queries that there are; which run is better, of others as well.
+# Values are for these queries; differences are for all queries like these.
 _ABOUT: Mapping[Of, About] = {"values": "these queries", "differences": "queries like these"}
 
 
@@ -36,16 +36,16 @@ class CorrectedMetric:
     metric: Metric
     run: str
     result: Corrected
-    rare: bool  # whether a value from two outcomes has few of one of them, and no rate's interval
-    p_corrected: float = math.nan  # of a difference, corrected for all; NaN of a value
+    rare: bool  # whether one of two outcomes is rare, without the interval of a rate
+    p_corrected: float = math.nan  # of a difference, corrected for all; NaN for a value
 
 
 @dataclass(frozen=True)
 class Sampling:
-    """Difference, by the other judge's values, between queries that people judged and the rest."""
+    """The difference in the other judge's values between human-judged and other queries."""
 
     metric: Metric  # a query's value is the mean over the runs
-    judged: float  # the mean over the queries that people judged
+    judged: float  # the mean over the human-judged queries
     rest: float  # the mean over the other queries
     p: float  # from Student's t test for equal means, corrected for all metrics
 
@@ -56,22 +56,22 @@ class Sampling:
 
 @dataclass(frozen=True)
 class Correction:
-    """Metrics of runs, corrected by people's judgements."""
+    """Metrics of runs, corrected by human judgements."""
 
     of: Of  # whether to estimate values, or differences from the first run
     runs: Sequence[str]
-    judges: tuple[str, str]  # the names of people's judgements and of the other judge's
+    judges: tuple[str, str]  # the names of the human and of the other judgements
     corrected: list[CorrectedMetric]  # by metric, then by run
     refused: list[tuple[Metric, str]]  # metrics without an estimate, and the reason
-    judged: int  # number of queries that people judged
+    judged: int  # number of human-judged queries
     queries: int  # number of all queries of the other judge
-    left_out: int  # number of queries that people alone judged
+    left_out: int  # number of queries with human judgements only
     sampling: list[Sampling]  # by metric, evidence against a random sample of queries
     level: float  # the confidence level of the intervals
 
     @property
     def most_doubtful(self) -> Sampling | None:
-        """The metric that speaks most against a random sample; None if none can tell."""
+        """The metric with most evidence against a random sample; None without a test."""
         return min(self.sampling, key=lambda sampling: sampling.p, default=None)
 
 
@@ -86,7 +86,7 @@ def correct(
 ) -> Correction:
     """Estimate the scores of runs if people had judged all queries.
 
-    `human` and `other` are scores of the same runs and metrics, under people's judgements and the
+    `human` and `other` are scores of the same runs and metrics, under human judgements and the
     other judge's (`judges` has both names), each over all of its queries.
     """
     queries = other[0].queries
@@ -184,7 +184,7 @@ def _estimates(
 
 
 def _counted(column: MetricScores) -> FloatArray:
-    """Return each query's statistics and a 1 for having them, (Q, S + 1); NA is all 0."""
+    """Return each query's statistics and a 1, (Q, S + 1); all 0 for NA."""
     has_value = column.has_value
     return np.column_stack([np.where(has_value[:, np.newaxis], column.statistics, 0.0), has_value])
 
@@ -203,7 +203,7 @@ def _sampling(
         has_value = np.isfinite(values)
         values, inside = values[has_value], judged[has_value]
         if 1 < inside.sum() < len(inside) - 1 and np.ptp(values) > 0:
-            # Parts of one sample vary alike: of two of them, the F test is Student's.
+            # Parts of one sample have equal variance: for two parts, the F test is Student's.
             p = correlation_within(values, inside.astype(np.int64)).p
             compared.append((metric, values[inside].mean(), values[~inside].mean(), p))
     p_values = corrected(np.array([p for *_, p in compared]), correction)
@@ -294,7 +294,7 @@ def _explanation(correction: Correction) -> Iterator[str]:
 
 
 def correction_doubt(correction: Correction) -> str:
-    """Warn if the judged queries do not look like a random sample; empty if they do."""
+    """Warn if the judged queries do not look like a random sample; else ""."""
     worst = correction.most_doubtful
     if worst is None or not worst.doubtful:
         return ""
@@ -336,7 +336,7 @@ def _worth(correction: Correction, entries: Sequence[CorrectedMetric]) -> str:
 
 
 def _about_values(correction: Correction, entries: Sequence[CorrectedMetric]) -> str:
-    """Say what people would give to the best runs by the first measure."""
+    """Give the estimated human values of the best runs by the first measure."""
     metric = entries[0].metric
     of_metric = [entry for entry in entries if entry.metric is metric]
     of_metric.sort(key=lambda entry: -metric.measure.sign * entry.result.estimate)
@@ -350,7 +350,7 @@ def _about_values(correction: Correction, entries: Sequence[CorrectedMetric]) ->
 
 
 def _about_differences(correction: Correction, entries: Sequence[CorrectedMetric]) -> str:
-    """Say which runs people would find better or worse than the first, as `compare` decides."""
+    """Say which runs are better or worse than the first by human judgement, as in `compare`."""
     baseline, limit = correction.runs[0], round(1 - correction.level, 12)
     by_claim: dict[str, list[CorrectedMetric]] = {}
     for entry in entries:

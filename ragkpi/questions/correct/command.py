@@ -1,4 +1,4 @@
-"""`ragkpi correct`: what people would say, from few of their judgements."""
+"""`ragkpi correct`: estimates of human-judged values, from few human judgements."""
 
 from __future__ import annotations
 
@@ -36,25 +36,24 @@ def correct(
     confidence: Confidence = 0.95,
     **how: Unpack[Evaluating],
 ) -> Result:
-    """Answer "what would people say?", from few of their judgements and a model's of everything.
+    """Answer "what would people say?", from few human judgements and LLM judgements of every query.
 
-    PEOPLE are judgements of a random sample of the queries, ten at least. The values of runs under
-    the model's QRELS are corrected by what people say of the same queries (prediction-powered
-    inference): the interval is narrower than that of people alone, and right whatever the model's
-    bias. A value is that of these queries: its interval narrows to nothing where people judge
-    nearly all. A difference is that for queries like these, as in compare. There is no --cluster:
-    people judge single queries, so that a cluster would lie on both sides. Where turns or
-    paraphrases depend on each other, let people judge one of each; intervals of more are too
-    narrow. Without -m: ndcg_cut at 10.
+    PEOPLE are judgements of a random sample of the queries, at least ten. The values of runs under
+    the LLM's QRELS are corrected by the human judgements of the same queries (prediction-powered
+    inference): the interval is narrower than from human judgements alone, and valid whatever the
+    LLM's bias. A value is for these queries: its interval shrinks to 0 as people judge nearly all.
+    A difference is for queries like these, as in compare. There is no --cluster, because a cluster
+    could be partly human-judged. If turns or paraphrases depend on each other, let people judge one
+    of each; with more, intervals are too narrow. Without -m: ndcg_cut at 10.
 
     Parameters
     ----------
     human
-        People's judgements of some queries, a random sample of at least ten.
+        Human judgements of some queries, a random sample of at least ten.
     qrels
         Another judge's judgements of all queries.
     runs, measures, how
-        As `evaluate` takes them.
+        As for `evaluate`.
     """
     session = session_of(qrels, measures, how)
     named = named_runs(runs)
@@ -68,7 +67,7 @@ def correct(
     metrics = session.metrics(MEASURES)
     people, model = judge_names({"human": human, "qrels": qrels})
     other = session.evaluate(named, metrics)
-    # No notes here: the question expects that people judged only some queries.
+    # No notes here: the question expects human judgements of only some queries.
     by_people = replace(session, qrels=human)
     of_people = by_people.score(by_people.read(named, by_people.needs(metrics)), metrics)
     people_say = correct_scores(

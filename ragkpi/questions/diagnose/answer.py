@@ -1,7 +1,7 @@
 """Where each query lost evidence, in the retriever's pool or in the reranker's selection.
 
-The ideal gain, that of the best K judged documents, has three parts: gain that the pool lacks, gain
-that the selection from the pool missed, and gain in the top K. The answer lists the worst queries
+The ideal gain, that of the best K judged documents, has three parts: gain outside the pool, gain in
+the pool that the selection missed, and gain in the top K. The answer lists the worst queries
 with missed documents, and blames a stage; its chart shows PROC against %PROC, in four quadrants.
 """
 
@@ -44,18 +44,18 @@ from ragkpi.statistics.units import by_unit, units_of
 from ragkpi.wording import beside, counted, decoded, listed, percent
 
 Fault = Literal["retriever", "reranker", "both", "fine", "NA"]
-_NEAR = 1e-9  # a quotient that should be 0.8 may lie a bit below it
-_FOREIGN_LIMIT = 0.2  # if the pool lacks a larger share of the top K, it is the wrong pool
+_NEAR = 1e-9  # an exact quotient of 0.8 can be slightly below it
+_FOREIGN_LIMIT = 0.2  # with a larger share of the top K outside, it is the wrong pool
 
 VERDICTS: tuple[Fault, ...] = get_args(Fault)
 
 
 @dataclass(frozen=True)
 class Thresholds:
-    """The least good PROC and %PROC.
+    """The lower limits of good PROC and %PROC.
 
-    The systems of arXiv 2511.09545 realise 83 to 89% of their ceiling at K = 10, and their
-    ceilings are higher, so less than four fifths of either is unusually low.
+    The systems of arXiv 2511.09545 reach 83 to 89% of their ceiling at K = 10, and their ceilings
+    are higher, so below 80% either one is unusually low.
     """
 
     proc: float = 0.8
@@ -75,9 +75,9 @@ class Shares(NamedTuple):
 
 
 def shares_of(proc: FloatArray, ra_nwg: FloatArray) -> FloatArray:
-    """Part the ideal gain of each query, (3, Q), in the order of `Shares`.
+    """Split the ideal gain of each query, (3, Q), in the order of `Shares`.
 
-    The selection's loss may be negative if the top K contain documents that the pool lacks.
+    The selection's loss can be negative if the top K contains documents outside the pool.
     """
     return np.stack([1 - proc, proc - ra_nwg, ra_nwg])
 
@@ -90,13 +90,13 @@ def mean_of(shares: FloatArray) -> Shares | None:
 
 @dataclass(frozen=True)
 class Missed:
-    """The n useful documents that the top K lack, by query, by gain, then rank, then id."""
+    """The n useful documents missing from the top K, by query, by gain, then rank, then id."""
 
     query: IntArray  # (n,): as in `Judged`
     judgement: IntArray  # (n,): row in the judgements
-    grade: IntArray  # (n,): of the rubric
-    level: IntArray  # (n,): as judged
-    pool_rank: IntArray  # (n,): 0 for documents that the pool lacks
+    grade: IntArray  # (n,): rubric grade
+    level: IntArray  # (n,): judged level
+    pool_rank: IntArray  # (n,): 0 for documents outside the pool
 
     def of(self, query: int) -> IntArray:
         first, last = np.searchsorted(self.query, [query, query + 1])
@@ -115,15 +115,15 @@ class Diagnosis:
     ra_nwg: FloatArray
     verdicts: list[Fault]  # length Q: the quadrant of each query
     missed: Missed
-    order: IntArray  # (Q,): rows of the queries, greatest loss first, NA last
-    outside_pool: int  # number of documents in all top K that the pool lacks, unless added
+    order: IntArray  # (Q,): rows of the queries, largest loss first, NA last
+    outside_pool: int  # number of documents in all top K outside the pool, unless added
     retrieved: int  # number of documents in all top K
     unjudged: int
     best_case: Shares | None = None  # if all shown unjudged documents had the top grade
 
     @property
     def shares(self) -> FloatArray:
-        """The parts of each query's ideal gain, (3, Q); NaN for one without useful documents."""
+        """The parts of each query's ideal gain, (3, Q); NaN without useful documents."""
         return shares_of(self.proc, self.ra_nwg)
 
     @property
@@ -183,36 +183,36 @@ def diagnose(
 Stage = Literal["retrieval", "the reranker"]
 
 FEWEST = 10
-"""The fewest queries that lost gain for which a stage is named."""
+"""The minimum number of queries with lost gain for naming a stage."""
 
 
 @dataclass(frozen=True)
 class Blame:
-    """Which stage lost more of the ideal gain, and how sure that is.
+    """The stage that lost more of the ideal gain, and the evidence for it.
 
-    A stage is named only if all of these hold. None alone keeps the error near 5% where both
-    stages lose the same: intervals of few queries are too narrow, and queries of which few lose
-    most are not symmetric.
+    A stage is named only if all conditions hold. None alone keeps the error near 5% if both stages
+    lose the same: intervals of few queries are too narrow, and if few queries lose most of the
+    gain, their losses are not symmetric.
 
-    - The interval of `share` lies on one side of a half: at 95%, at least 97.5% of the resamples
-      blame the stage.
+    - The interval of `share` lies on one side of a half: at 95%, at least 97.5% of the bootstrap
+      samples blame the stage.
     - The losses of the two stages differ by a randomization test, which swaps them query by query.
     - At least `FEWEST` queries lost gain.
-    - One query more, which lost all of its gain to the other stage, would not turn the answer.
+    - One more query that lost all of its gain to the other stage would not reverse the answer.
 
-    Clusters of queries, where they are given, take the place of queries in each of these.
-    docs/decisions.md shows how often a stage is named wrongly, and how often rightly.
+    With clusters, all conditions count clusters instead of queries. docs/decisions.md shows how
+    often a stage is named wrongly, and how often correctly.
     """
 
     queries: int  # with useful documents
-    unit: Literal["query", "cluster"]  # of what is drawn, swapped and counted
+    unit: Literal["query", "cluster"]  # the unit of evidence
     losing: int  # units that lost gain
-    share: float  # of the lost gain, what is not in the pool
+    share: float  # of the lost gain, the share outside the pool
     interval: Interval
     stage: Stage  # that lost more
-    resampled: Mapping[Stage, float]  # share of the resamples that blame it; empty for one unit
+    resampled: Mapping[Stage, float]  # share of bootstrap samples that blame it; empty for one unit
     p: float  # of the randomization test
-    lead: float  # what the blamed stage lost more, in ideal gains of the largest unit
+    lead: float  # the extra loss of the blamed stage, in ideal gains of the largest unit
     level: float
 
     @property
@@ -228,7 +228,7 @@ class Blame:
 
 
 def blame(diagnosis: Diagnosis, bootstrap: Bootstrap) -> Blame | None:
-    """Blame a stage by all queries and by resamples of them; None if nothing was lost."""
+    """Blame a stage by all queries and by bootstrap samples; None without a loss."""
     shares = diagnosis.mean_shares
     if shares is None or shares.lost <= ROUNDING:
         return None
@@ -244,7 +244,7 @@ def blame(diagnosis: Diagnosis, bootstrap: Bootstrap) -> Blame | None:
         "retrieval": float((of_pool > 0.5).mean()),
         "the reranker": float((of_pool <= 0.5).mean()),
     }
-    # Both losses are parts of RA-nWG's range, so the test may take them for values of two runs.
+    # Both losses lie in the range of RA-nWG, so the test can treat them as values of two runs.
     (metric,) = find_metrics([f"ra_nwg.{diagnosis.cutoff}"])
     as_runs = QuerySample([metric], [slice(0, 1)], losses[:, :, np.newaxis], unit)
     blamed = Blame(
@@ -266,7 +266,7 @@ def blame(diagnosis: Diagnosis, bootstrap: Bootstrap) -> Blame | None:
 def _verdicts(proc: FloatArray, pct_proc: FloatArray, thresholds: Thresholds) -> list[Fault]:
     """Name the quadrant of each query; an empty pool leaves nothing to select from."""
     poor_pool = proc < thresholds.proc - _NEAR
-    poor_selection = pct_proc < thresholds.pct_proc - _NEAR  # not where it is NA
+    poor_selection = pct_proc < thresholds.pct_proc - _NEAR  # False for NA
     verdicts: list[Fault] = np.select(
         [np.isnan(proc), poor_pool & poor_selection, poor_pool, poor_selection],
         ["NA", "both", "retriever", "reranker"],
@@ -295,7 +295,7 @@ def _missed(judged: Judged, judgements: Judgements, worth: FloatArray, cutoff: i
 
 
 def metrics_of(cutoff: int) -> list[Metric]:
-    """Return the metrics for which a run is judged with all that `diagnose` needs."""
+    """Return metrics that need everything that `diagnose` needs of a judged run."""
     return find_metrics([f"pct_proc.{cutoff}", f"pool_miss.{cutoff}"])
 
 
@@ -446,7 +446,7 @@ def diagnosis_chart(
 
 
 def _notes(diagnosis: Diagnosis, blamed: Blame | None, worst: int) -> Iterator[str]:
-    """Yield what changes how far to believe the verdict, and whether queries are hidden."""
+    """Yield reasons for caution about the verdict, and a note on hidden queries."""
     if diagnosis.outside_pool and diagnosis.grounded:
         yield (
             f"The pool lacks {diagnosis.outside_pool:,} of the "
@@ -543,7 +543,7 @@ def _sentence(diagnosis: Diagnosis, blamed: Blame | None) -> str:
 
 
 def _share(share: float) -> str:
-    """Write a share, or an end of its interval, as percents; more than a half says so."""
+    """Write a share, or a bound of its interval, as a percentage; only a half is 50%."""
     return percent(min(max(share, 0), 1), bound=0.5)
 
 

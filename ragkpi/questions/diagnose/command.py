@@ -60,30 +60,28 @@ def diagnose(
 ) -> Result:
     """Answer "is it the retriever or the reranker?", for a run that was selected from --pool.
 
-    PROC is the best that K documents of the pool could give, %PROC the share of it that the run
-    realised. A query is the retriever's fault where PROC is low, the reranker's where %PROC is,
-    or both's. What is lost is decomposed: ideal gain = missed by the pool + missed by the
-    selection + realised. A stage is blamed only where resampled queries blame it, too. Unjudged
-    passages count as worthless; a note says what it would be if all that are shown were of the top
-    grade.
+    PROC is the maximum that K documents of the pool can reach, %PROC the share of it that the run
+    reached. A query is the retriever's fault if PROC is low, the reranker's if %PROC is low, or
+    both's. The ideal gain is split into gain missed by the pool, gain missed by the selection, and
+    gain reached. A stage is blamed only if bootstrap samples of the queries also blame it. Unjudged
+    passages count as worthless; a note gives the result if all retrieved ones had the top grade.
 
     Parameters
     ----------
     qrels, run, how
-        As `evaluate` takes them; ``pool``, the first stage that the run was selected from, is
-        required.
+        As for `evaluate`; ``pool``, the first stage that the run was selected from, is required.
     worst
         The number of worst queries with a row; None for all.
     by
-        Labels of queries, as `evaluate` takes them: the same answer for each slice.
+        Labels of queries, as for `evaluate`: the same answer for each group of queries.
 
     Examples
     --------
     >>> import ragkpi
-    >>> found = ragkpi.diagnose(
+    >>> result = ragkpi.diagnose(
     ...     "fixtures/qrels.txt", "fixtures/reranked.run", pool="fixtures/first_stage.run"
     ... )
-    >>> found.to_dict()["question"]
+    >>> result.to_dict()["question"]
     'diagnose'
     """
     session = session_of(qrels, (), in_one_order(how), Estimating, by)
@@ -120,7 +118,7 @@ def diagnose(
     )
 
 
-# It takes one run and uses grades, so -l, chance and the queries that all runs have do not matter.
+# It has one run and uses grades, so -l, chance and queries shared by runs do not matter.
 _WITHOUT = ("ties", "gains", "rel_info", "names", "measure_names", "relevance_level", "common")
 _CHANCE = ("corpus_size", "corpus_sizes", "draws")
 
@@ -141,7 +139,7 @@ def shell(
     per_query: Annotated[bool, Option("-q", "--per-query", help="Show all queries.")] = False,
     **arguments: Any,
 ) -> None:
-    """Write which stage lost the evidence of each query."""
+    """Write the stage that lost the evidence of each query."""
     if len(files) != 2:
         raise UsageError(f"{counted(len(files), 'file')}; expected two: ragkpi diagnose QRELS RUN")
     if "pool" not in arguments:

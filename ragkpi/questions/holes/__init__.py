@@ -1,1 +1,1 @@
-"""How much unjudged documents can change values, and which to judge first."""
+"""How much unjudged documents can change values, and which documents to judge first."""

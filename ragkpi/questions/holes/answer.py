@@ -1,6 +1,6 @@
 """The answer of `ragkpi holes`: values with their bounds, and the documents to judge first.
 
-Those are first whose levels remove most uncertainty.
+Documents whose levels remove most uncertainty come first.
 """
 
 from __future__ import annotations
@@ -33,18 +33,18 @@ class Candidate:
 
     query: bytes
     document: bytes
-    # Of all uncertainty, what knowing its level removes: the mean over the metrics, and over the
+    # The share of all uncertainty that its level removes: the mean over the metrics, and over the
     # lowest and the top level.
     share: float
-    runs: int  # that retrieve it
-    rank: int  # its best one
+    runs: int  # number of runs that retrieve it
+    rank: int  # its best rank
 
 
 class Candidates(Sequence[Candidate]):
-    """The holes that matter, in the order in which to judge them.
+    """The holes that matter, in judging order.
 
-    There may be millions, but people read five, so sorting goes only as far as needed: by the keys,
-    (n,) each, of which the last is the primary one, then by ids.
+    There can be millions, but people read five, so only the requested ones are sorted: by the keys,
+    (n,) each, the last one first, then by ids.
     """
 
     def __init__(
@@ -57,7 +57,7 @@ class Candidates(Sequence[Candidate]):
         return len(self._chosen)
 
     def __reduce__(self) -> tuple[type, tuple[list[Candidate]]]:
-        return tuple, (list(self),)  # a pickle needs no runs
+        return tuple, (list(self),)  # pickle without the runs
 
     @overload
     def __getitem__(self, index: int) -> Candidate: ...
@@ -102,18 +102,18 @@ class Candidates(Sequence[Candidate]):
 
 
 def candidates(bounds: HoleBounds) -> Candidates:
-    """Return the holes that matter, in the order in which to judge them.
+    """Return the holes that matter, in judging order.
 
-    The best ranks come first: one document alone may promise more, but many of a query promise
-    the same twice, and most of them turn out worthless. Among equal ranks, those that remove most
-    uncertainty come first if the values asked for are sums over documents (P, recall). Where only
-    the number of documents of each level counts (RA-nWG), those that remove most come first.
+    The best ranks come first: a deeper document can remove more uncertainty, but documents of one
+    query remove the same uncertainty twice, and most are worthless. If the requested values are
+    sums over documents (P, recall), equal ranks are ordered by the uncertainty that they remove. If
+    only the number of documents at each level counts (RA-nWG), uncertainty comes before rank.
 
-    The uncertainty of a value of a query is its spread between the corner assignments: own holes
-    all worthless or all at the top level, and other holes likewise. (For Bits-over-Random it is the
-    spread of its numerator, success.) It is added up over runs and queries. A hole matters if
-    judging it narrows that spread, on average over its lowest and its top level; one that moves a
-    value only between the corners does not.
+    The uncertainty of a query's value is its spread between the corner assignments: own holes all
+    worthless or all at the top level, and other holes likewise. (For Bits-over-Random it is the
+    spread of the numerator, success.) It is summed over runs and queries. A hole matters if judging
+    it narrows that spread, on average over its lowest and its top level; a hole that moves a value
+    only between the corners does not.
     """
     holes, runs, metrics = bounds.holes, bounds.runs, bounds.metrics
     removed, of_others = (
@@ -140,10 +140,10 @@ def candidates(bounds: HoleBounds) -> Candidates:
 
 
 def _remove(trials: Trials, removed: FloatArray, of_others: FloatArray) -> float:
-    """Add up what holes remove of a run's uncertainty, and return the total.
+    """Add the uncertainty of a run that each hole removes, and return the run's total.
 
-    Each own hole's part goes to `removed`, (n,), that of one of the other holes of a query to
-    `of_others`, (J,). Own holes are not among these, so `removed` makes up for it.
+    The part of each own hole goes to `removed`, (n,), that of any other hole of a query to
+    `of_others`, (J,). Own holes are not other holes, so `removed` subtracts that part.
     """
     run, before = trials.run, spreads(trials)
     query, place = np.nonzero(run.number >= 0)
@@ -157,7 +157,7 @@ def _remove(trials: Trials, removed: FloatArray, of_others: FloatArray) -> float
 
 
 def _cleaned(gain: FloatArray) -> FloatArray:
-    """Set rounding errors to 0, so that a hole without effect is no candidate."""
+    """Set rounding errors to 0, so that a hole without effect is not a candidate."""
     return np.where(np.abs(gain) < _ROUNDING, 0.0, gain)
 
 
@@ -168,7 +168,7 @@ def holes_answer(
     first: int,
     per_query: Literal["hidden", "shown"],
 ) -> Answer:
-    """Put bounds into words, and name the first of the `listed` documents to judge."""
+    """Put bounds into words, and name the first `listed` documents to judge."""
     columns = [
         *map(Column, ("measure", "run", "query")),
         *(Column(name, "decimal") for name in ("judged", "value", "least", "greatest")),
@@ -291,7 +291,7 @@ def _effect(bounds: HoleBounds, names: Sequence[str]) -> str:
     """Say whether the holes could change which run is best, or only the order behind it."""
     values = {(b.metric.name, b.run): b.metric.measure.sign * b.now for b in bounds.bounded}
     best = {m.name: max(x for (of, _), x in values.items() if of == m.name) for m in bounds.metrics}
-    at_the_top = [  # several runs may be
+    at_the_top = [  # there can be several best runs
         s for s in bounds.swaps if values[s.metric.name, s.better] >= best[s.metric.name] - ROUNDING
     ]
     pairs = len({frozenset((swap.worse, swap.better)) for swap in at_the_top or bounds.swaps})
@@ -309,13 +309,13 @@ def _effect(bounds: HoleBounds, names: Sequence[str]) -> str:
 
 
 def _measures(bounds: HoleBounds, preposition: str) -> str:
-    """Name the measures that a denial is about where others have no bounds; else ""."""
+    """Name the bounded measures if others have no bounds; else ""."""
     names = listed([metric.name.encode() for metric in bounds.metrics], 2)
     return f" {preposition} {names}" if bounds.refused else ""
 
 
 def _open_pairs(swaps: Sequence[Swap]) -> list[list[Swap]]:
-    """Return the swaps of each measure and pair of runs, those that are certain first."""
+    """Return the swaps of each measure and pair of runs, certain ones first."""
     of_pairs: dict[object, list[Swap]] = {}
     for swap in sorted(swaps, key=lambda swap: not swap.certain):
         pair = swap.metric.name, frozenset((swap.better, swap.worse))
@@ -324,7 +324,7 @@ def _open_pairs(swaps: Sequence[Swap]) -> list[list[Swap]]:
 
 
 def _in_words(swaps: Sequence[Swap], names: Sequence[str]) -> str:
-    """Say which of two runs could pass the other; of equal ones there are swaps both ways."""
+    """Say which of two runs could pass the other; equal runs have swaps both ways."""
     better, worse = (names[run] for run in (swaps[0].better, swaps[0].worse))
     certain = sum(swap.certain for swap in swaps)
     if certain > 1:
@@ -335,7 +335,7 @@ def _in_words(swaps: Sequence[Swap], names: Sequence[str]) -> str:
 
 
 def _relative_width(bounded: Bounded) -> float:
-    """Divide the width of an interval by its largest value; infinite intervals are the widest."""
+    """Divide the width of an interval by its maximum; infinite intervals are the widest."""
     size = max(abs(bounded.low), abs(bounded.high))
     width = _width(bounded.low, bounded.high)
     return math.inf if math.isinf(width) else width / size if size else 0.0
@@ -397,8 +397,8 @@ _TITLE = "What unjudged documents could change"
 def holes_charts(bounds: HoleBounds, names: Sequence[str]) -> list[Chart]:
     """Draw the interval of every value.
 
-    For several runs, each measure has a chart, which shows overlaps. For one run, all values from
-    0 to 1 share a chart. Without unjudged documents there is none.
+    With several runs, each measure has a chart, which shows overlaps. With one run, all values from
+    0 to 1 share a chart. Without unjudged documents there is no chart.
     """
     if not len(bounds.holes):
         return []

@@ -36,7 +36,7 @@ class HolesResult(Result):
     Attributes
     ----------
     to_judge
-        All documents worth judging, in order, as ``--assess`` writes them.
+        The documents to judge, in order, as ``--assess`` writes them.
     """
 
     to_judge: Sequence[Candidate] = ()
@@ -78,19 +78,19 @@ def holes(
 ) -> HolesResult:
     """Answer "how much can unjudged documents change these values?".
 
-    A hole is an unjudged document that one of the runs retrieves. Every value comes with the
-    least and the greatest that it would be if all holes were judged, over every way to give them
-    levels of the qrels (or of the grade map). The bounds are exact unless it is said that they are
-    wider; measures that cannot be bounded are left out, with the reason. Documents that no run
-    retrieves stay unjudged: relevant ones among them would lower recall, and whatever divides by R
-    or by an ideal. Without -m: P, recall and ndcg_cut at 10.
+    A hole is an unjudged document that one of the runs retrieves. Every value comes with its
+    minimum and maximum over all assignments of levels of the qrels (or of the grade map) to the
+    holes. The bounds are exact unless a note says that they are wider; measures without bounds are
+    left out, with the reason. Documents that no run retrieves stay unjudged: relevant ones would
+    lower recall and every measure that is divided by R or by an ideal. Without -m: P, recall and
+    ndcg_cut at 10.
 
     Parameters
     ----------
     qrels, runs, measures, how
-        As `evaluate` takes them.
+        As for `evaluate`.
     by
-        Labels of queries, as `evaluate` takes them: the same answer for each slice.
+        Labels of queries, as for `evaluate`: the same answer for each group of queries.
     """
     session = session_of(qrels, measures, in_one_order(how), by=by)
     reach = one_of("within", within, get_args(Within))

@@ -1,4 +1,4 @@
-"""How many queries a comparison needs, and how far to trust a plan from a pilot."""
+"""How many queries a comparison needs, and the reliability of a plan from a pilot."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class Pilot:
 
 @dataclass(frozen=True)
 class Plan:
-    """What is asked: the queries for some differences, or the differences that queries detect."""
+    """The plan: the queries for some differences, or the differences that some queries detect."""
 
     noise: Noise
     power: float

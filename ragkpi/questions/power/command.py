@@ -63,19 +63,19 @@ def power(
 ) -> Result:
     """Answer "how many queries do I need?".
 
-    From a pilot, two runs on at least 20 queries, and a difference that would matter: the number of
-    queries that detect it. The standard deviation of the queries' differences is taken at its upper
-    80% bound, the greater of the chi-squared and the bootstrap bound, because a pilot's own is too
-    small half of the time. The pilot's own difference is never used: a small pilot exaggerates it,
-    and the power of an observed difference only repeats its p-value. With --sample-size, the
-    difference that so many queries detect. With --cluster, the queries of a cluster count as
-    dependent. Without files, --sd gives the standard deviation. Without -m: ndcg_cut at 10.
+    From a pilot, two runs on at least 20 queries, and the smallest difference that matters: the
+    number of queries that detect it. The standard deviation of the queries' differences is taken at
+    its upper 80% bound, the larger of the chi-squared and the bootstrap bound, because the pilot's
+    own is too small half of the time. The pilot's own difference is never used: a small pilot
+    exaggerates it, and the power at an observed difference only restates its p-value. With
+    --sample-size: the difference that this many queries detect. With --cluster, the queries of a
+    cluster count as dependent. Without files, --sd gives the standard deviation. Without -m:
+    ndcg_cut at 10.
 
     Parameters
     ----------
     qrels, runs, measures
-        As `compare` takes them: two runs, the pilot; the first measure counts. None with
-        `sd`.
+        As for `compare`: two runs, the pilot; the first measure counts. None with `sd`.
     how
         See `Estimating`: ``confidence`` (1 - alpha), ``resamples`` and ``seed`` of the bootstrap,
         ``cluster``.
@@ -121,7 +121,7 @@ def power(
 
 
 def _sizes(value: int | str | Sequence[int]) -> list[int]:
-    """Return numbers of queries, which a text has between commas; `UsageError` below 2."""
+    """Return numbers of queries, or read them from a text; `UsageError` below 2."""
     sizes = counts("sample_size", [value] if isinstance(value, int) else value)
     if min(sizes) < 2:
         raise UsageError(f"{spell('sample_size')} {value}: expected 2 queries or more")
@@ -129,7 +129,7 @@ def _sizes(value: int | str | Sequence[int]) -> list[int]:
 
 
 def _differences(value: float | str | Sequence[float]) -> list[float]:
-    """Return positive numbers, which a text has between commas; `UsageError` for others."""
+    """Return positive numbers, or read them from a text; `UsageError` for others."""
     items = value.split(",") if isinstance(value, str) else value
     try:
         numbers = [float(item) for item in ([items] if isinstance(items, float | int) else items)]

@@ -1,1 +1,1 @@
-"""Whether a stored result follows from the files that it names."""
+"""Whether a saved result is reproducible from the files that it names."""

@@ -1,4 +1,4 @@
-"""`ragkpi verify`: whether a stored result follows from its files."""
+"""`ragkpi verify`: whether a saved result is reproducible from its files."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ from ragkpi.wording import counted, visible
 
 
 class Discrepancy(NamedTuple):
-    """What a stored result says, and what is so now: a row of the answer."""
+    """A difference between a saved result and its files: a row of the answer."""
 
     run: str
     what: str
@@ -37,31 +37,31 @@ class Discrepancy(NamedTuple):
 
 
 def verify(path: str | os.PathLike[str]) -> Result:
-    """Check that a stored result follows from the files that it names.
+    """Check that a saved result is reproducible from the files that it names.
 
-    Their hashes come first: if all are the same, every value is computed again with the settings
-    of the result, its maps, gains, sizes and folds, for all queries and for each. What differs, or
-    is not there, is a row, and the status is 4. Status 1 says that the result does not name its
-    files, or has values that cannot be computed again, such as z-scores; 2 that it cannot be read.
+    First compare hashes: if all are equal, compute every value again with the settings of the
+    result, its maps, gains, sizes and folds, for all queries and for each. Every difference or
+    missing part is a row, and the exit status is 4. Status 1: the result does not name its files,
+    or has values that cannot be computed again, such as z-scores. Status 2: it is unreadable.
 
     Parameters
     ----------
     path
-        What ``ragkpi eval -o FILE.json``, ``.jsonl`` or ``--log`` stored. Its files are looked for
-        where it says, and else beside it.
+        The output of ``ragkpi eval -o FILE.json``, ``.jsonl`` or ``--log``. Its files are searched
+        for at their recorded paths, else next to it.
 
     Returns
     -------
     Result
-        A row for each hash, number of queries and value that differs, and then a `DataError` among
-        its ``problems``. Values are only computed from files with the same hashes.
+        A row for each different hash, number of queries and value, and a `DataError` among its
+        ``problems`` if there is any. Values are only computed from files with equal hashes.
 
     Raises
     ------
     UsageError
-        If a result does not name its files, or has settings that it does not hold whole.
+        If a result does not name its files, or records its settings incompletely.
     InputError
-        If it is no stored result, or a file cannot be read.
+        If it is not a saved result, or a file cannot be read.
     """
     path = os.fspath(path)
     inputs().hashed = True
@@ -105,7 +105,7 @@ def verify(path: str | os.PathLike[str]) -> Result:
 
 
 def _named_files(result: StoredResult) -> Mapping[str, tuple[str, str]]:
-    """Return the path and hash of each file by role, or refuse a result that lacks some."""
+    """Return the path and hash of each file by role; refuse a result without some of them."""
     files = result.record.get("files", {})
     named = {role: (str(file.get("path")), file.get("sha256")) for role, file in files.items()}
     lacking = [role for role in ("qrels", "run") if not named.get(role, ("", ""))[1]]
@@ -118,7 +118,7 @@ def _named_files(result: StoredResult) -> Mapping[str, tuple[str, str]]:
 
 
 def _beside(result: StoredResult, path: str) -> str:
-    """Return a path that does not exist here as one beside the result, if that exists."""
+    """Return a path; if it does not exist, prefer an existing one next to the result."""
     beside = os.path.join(os.path.dirname(result.path), path)
     return beside if os.path.exists(beside) and not os.path.exists(path) else path
 
@@ -129,7 +129,7 @@ def _other_files(
     signed = result.signature.fields
     for role, (path, digest) in files.items():
         says = signed.get(role, "given")
-        if says not in ("given", f"sha256:{digest}"):  # comparisons go by it
+        if says not in ("given", f"sha256:{digest}"):  # comparisons use it
             what = f"hash of {role} in the signature"
             yield Discrepancy(str(result.record["name"]), what, cut(says), cut(f"sha256:{digest}"))
         now = inputs().sha256(path)
@@ -152,7 +152,7 @@ def _computed(result: StoredResult, files: Mapping[str, tuple[str, str]]) -> dic
     lost += sorted(paths.keys() - {"qrels", "run", "pool", "by", "cluster"})
     lost += sorted(reading.keys() - Evaluating.__annotations__)
     metrics = {name: metric_of(name) for name in record["values"]}
-    if not lost:  # without z-scores, whose names are no measures
+    if not lost:  # without z-scores, whose names are not measures
         lost = [name for name, metric in metrics.items() if metric is None]
     if lost:
         raise UsageError(
@@ -170,14 +170,14 @@ def _computed(result: StoredResult, files: Mapping[str, tuple[str, str]]) -> dic
 def _other_values(result: StoredResult, now: Mapping[str, Any]) -> Iterator[Discrepancy]:
     stored, run = result.record, str(result.record["name"])
     there, here = result.signature.fields, Signature.read(now["signature"]).fields
-    for name in ("gains", "N", "sieve"):  # which rest on files that have no hash of their own
+    for name in ("gains", "N", "sieve"):  # from files without a hash
         texts = [cut(fields.get(name, "none")) for fields in (there, here)]
         if texts[0] != texts[1]:
             yield Discrepancy(run, name, *texts)
     if any(stored.get(name) != now[name] for name in ("queries", "queries_sha256")):
         yield Discrepancy(run, "queries", stored.get("queries"), now["queries"])
     pairs = {name: (value, now["values"].get(name)) for name, value in stored["values"].items()}
-    # Comparisons and gates take the statistics of a value that is no mean in place of the value.
+    # Comparisons and gates use the statistics of a value that is not a mean.
     for part, of in (("per_query", ""), ("statistics", "statistics of ")):
         before, after = stored.get(part) or {}, now.get(part) or {}
         for query in {**before, **after} if before else ():
@@ -191,7 +191,7 @@ def _other_values(result: StoredResult, now: Mapping[str, Any]) -> Iterator[Disc
 
 
 def _same(stored: Any, now: Any) -> bool:
-    """Whether two values of JSON are equal, numbers to nine digits."""
+    """Return whether two JSON values are equal, numbers to nine digits."""
     if isinstance(stored, list) and isinstance(now, list):
         return len(stored) == len(now) and all(map(_same, stored, now))
     numbers = isinstance(stored, int | float) and isinstance(now, int | float)
@@ -215,7 +215,7 @@ def shell(
     ],
     output: Output,
 ) -> None:
-    """Write what differs."""
+    """Write the differences."""
     result = verify(file)
     output.write(result.report)
     exit_with(result.problems)
