@@ -1,1 +1,1 @@
-"""One room per question: its command, its public function, its study and its answer."""
+"""One package per question: its command, its public function, its study and its answer."""

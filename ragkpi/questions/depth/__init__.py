@@ -1,1 +1,1 @@
-"""How deep to retrieve, with success weighed against chance."""
+"""How deep to retrieve, with success compared with a random draw."""

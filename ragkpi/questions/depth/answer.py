@@ -31,8 +31,8 @@ from ragkpi.statistics.bootstrap import FEW
 from ragkpi.statistics.decisions import FEWEST_CLUSTERS, TAIL_ENDS
 from ragkpi.wording import beside, counted, joined, percent, short_p, with_interval
 
-_FEW = 4  # most depths in a sentence
-_FEW_RUNS = 3  # most runs with a sentence of their own
+_FEW = 4  # maximum depths in a sentence
+_FEW_RUNS = 3  # maximum runs with a sentence each
 _STEPS = ("dbor", "dbor_sparse")
 _DETAILS = ("ef", "bor_max_qmean", "lambda", "collapse", *_STEPS)
 _OUTCOMES = {
@@ -91,7 +91,7 @@ def depth_answer(curves: Curves, tokens_per_passage: float | None = None) -> Ans
 
 
 def named_depths(studies: Sequence[Study]) -> list[int]:
-    """Return the depths that the verdict on runs names, which belong into the table."""
+    """Return the depths that the verdict names, which belong in the table."""
     if len(studies) <= _FEW_RUNS:
         return [depth for study in studies for depth in study.named_depths]
     depths = [study.recommended.depth for study in studies if study.recommended]
@@ -136,7 +136,7 @@ def _of_ties(curve: Curve) -> str:
 
 
 def _of_rate(curve: Curve, depth: int) -> str:
-    """Say what a rate of success shows that was published, or is that of the logged events."""
+    """Interpret a published rate of success, or that of logged events."""
     names = ("p_obs", "p_rand", "bor", "bor_max", "collapse")
     success, chance, bits, ceiling, share = (curve.at[name, depth].summary for name in names)
     if math.isnan(bits):
@@ -228,14 +228,14 @@ def _allowed(limits: Limits) -> str:
 
 
 def _what(limits: Limits) -> str:
-    """Name what makes a success."""
+    """Name the condition of success."""
     if limits.recall:
         return f"{percent(limits.recall)} of the relevant passages"
     return "a relevant passage" if limits.m == 1 else f"{limits.m} relevant passages"
 
 
 def _situation(curves: Curves, curve: Curve, tokens: float | None = None) -> tuple[str, str]:
-    """Say of a run whether it has a depth, without a capital letter, and why."""
+    """Say whether a run has a depth, and why, without a capital letter."""
     study, limits, choice = curve.study, curves.limits, curve.study.choice
     if choice is None or study.outcome == "none":
         return "no depth can be recommended", _void(study, limits)
@@ -316,7 +316,7 @@ def _undecided(stability: Stability, choice: Choice, limits: Limits) -> tuple[st
 
 
 def _shares(stability: Stability) -> str:
-    """Say which depths the resamples choose, and how often."""
+    """Name the depths that bootstrap samples choose, with their shares."""
     first, *others = (
         f"{_span(low, high, ' or ' if high - low == 1 else ' to ')} in {percent(share)}"
         for low, high, share in map(astuple, stability.groups)
@@ -326,7 +326,7 @@ def _shares(stability: Stability) -> str:
 
 
 def _saturated(saturation: Saturation, limits: Limits) -> str:
-    """Say that success cannot choose, and what else could."""
+    """Say that success cannot choose, and name targets that can."""
     everyone = saturation.success == 1
     who = "every query has" if everyone else f"{percent(saturation.success)} of the queries have"
     return (
@@ -359,7 +359,7 @@ def _because(choice: Choice, study: Study, limits: Limits) -> str:
 
 _MOST_TICKS = 15
 _MOST_NOTES = 8
-_VISIBLE = 0.02  # least relative difference that a reader sees in a chart
+_VISIBLE = 0.02  # minimum relative difference visible in a chart
 
 
 def depth_charts(curves: Curves) -> list[Chart]:
@@ -436,7 +436,7 @@ def _shared(curves: Curves, measure: str, name: str) -> list[Line]:
 
 
 def _collapse_rules(curves: Curves) -> tuple[list[Rule], list[str]]:
-    """Mark the depth where chance alone succeeds, or note that it is deeper than the chart."""
+    """Mark the depth where a random draw succeeds, or note that it is deeper than the chart."""
     deepest = curves.depths[-1]
     collapses = {curve.study.collapse.depth for curve in curves.curves if curve.study.collapse}
     rules = [Rule("x", depth, "collapse") for depth in sorted(collapses) if depth <= deepest]

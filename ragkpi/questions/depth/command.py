@@ -111,26 +111,26 @@ def depth(
 ) -> Result:
     """Answer "how many passages should I retrieve?", or "how many tools may I show the agent?".
 
-    Deeper lists succeed more often, and so does chance. For each depth K: success (p_obs), chance
-    (p_rand), their ratio in bits (bor) and its ceiling (bor_max), recall, RA-nWG, and what the step
-    from the depth before changed (dbor) beside what sparse theory predicts (dbor_sparse). --ci adds
-    intervals of p_obs and bor.
+    Deeper lists succeed more often, and so do random draws. For each depth K: success (p_obs),
+    success of a random draw (p_rand), their ratio in bits (bor) and its ceiling (bor_max), recall,
+    RA-nWG, and the change from the previous depth (dbor) with the prediction of sparse theory
+    (dbor_sparse). --ci adds intervals of p_obs and bor.
 
     The answer is the smallest of: the depth where success has plateaued (--plateau), the last one
-    outside the collapse zone, and the deepest one within --max-loss bits of the best. A run that
-    a random draw would equal gets none. The depth is chosen again on resampled queries: if fewer
-    than 90% of them choose between half and twice the depth, the answer is undecided.
+    outside the collapse zone, and the deepest one within --max-loss bits of the best. A run no
+    better than a random draw gets none. The depth is chosen again on bootstrap samples of the
+    queries: if fewer than 90% choose between half and twice the depth, the answer is undecided.
 
-    Without runs it says what chance and a perfect selector do: 'ragkpi depth -N 5183 QRELS', or
+    Without runs, it shows a random draw and a perfect selector: 'ragkpi depth -N 5183 QRELS', or
     without files 'ragkpi depth -N 58 --relevant 4'. Published rates of success become bits:
-    'ragkpi depth -N 8841823 --relevant 1 --at 1000 --success 0.857'. A log of retrieval events is
-    set against chance with 'ragkpi depth --log FILE', every K apart.
+    'ragkpi depth -N 8841823 --relevant 1 --at 1000 --success 0.857'. 'ragkpi depth --log FILE'
+    compares a log of retrieval events with random draws, separately for every K.
 
     Parameters
     ----------
     qrels, runs, how
-        As `evaluate` takes them. Qrels without runs show the success of chance and of a perfect
-        system among `corpus_size` documents; `relevant` replaces both.
+        As for `evaluate`. Qrels without runs show a random draw and a perfect system over
+        `corpus_size` documents; `relevant` replaces both.
     log, map_log
         Also mappings: of events, each with N, K, R and hit; and of names, ``{"N": "corpus"}``.
 
@@ -175,7 +175,7 @@ Form = Literal["log", "relevant", "runs", "qrels"]
 _OF_RUNS = {"run_format", "map_run", "score_order"}
 _FLAGS = {"missing", "unjudged", "doubts"}  # on a command line, each value is an option
 _OF_CHANCE = {"at", "success", "max_loss", "tokens_per_passage"}
-# What each form of the question makes use of, besides the depth of a success.
+# The arguments of each form of the question, besides the condition of success.
 _USES: Mapping[Form, Collection[str]] = {
     "log": {"log", "map_log", "relevant", "corpus_size", "names", "ci", "ci_method"}
     | Resampling.__annotations__.keys(),
@@ -192,7 +192,7 @@ def _phrase(form: Form) -> str:
 
 
 def _form_of(arguments: Mapping[str, Any]) -> Form:
-    """Return the form of the question; `UsageError` for an argument that it makes no use of."""
+    """Return the form of the question; `UsageError` for an argument that it does not use."""
     passed = {name: value for name, value in arguments.items() if value is not None}
     for name, value in passed.items():
         if isinstance(value, float) and math.isnan(value):

@@ -1,4 +1,4 @@
-"""What `ragkpi depth` is asked about, each made into the same curves: runs, counts, rates, a log.
+"""The inputs of `ragkpi depth`, turned into the same curves: runs, counts, rates, a log.
 
 Source of the log: Bits-over-Random (github.com/repantis-ai/bits-over-random), `bor audit`
 """
@@ -43,7 +43,7 @@ from ragkpi.ranking.reading import NOTHING_RETRIEVED, Hits
 from ragkpi.statistics.bootstrap import Bootstrap, intervals
 from ragkpi.wording import shown
 
-_NOTED = ("bor", "recall")  # what notes and warnings rest on
+_NOTED = ("bor", "recall")  # metrics of notes and warnings
 _ESTIMATED = ("p_obs", "bor")  # tables have no room for more intervals
 _DRAWN = ("p_obs", "p_rand", "bor", "bor_max")  # between the depths of the table, in charts
 
@@ -56,7 +56,7 @@ def curves_of_runs(
     resampling: Bootstrap,
     ci: bool,
 ) -> tuple[Curves, Judged]:
-    """Study runs at the depths asked for, or at the usual ones down to the end of the runs."""
+    """Study runs at the requested depths, or at the usual ones down to the end of the runs."""
 
     def values(at: Sequence[int]) -> list[Metric]:
         return session.with_grades(run_values(at, limits.needed))
@@ -86,7 +86,7 @@ def curves_of_runs(
         study, *others = (decide_depth(one.plain, usual, limits, resampling) for one in rankings)
         studies.append(study)
         over_ties.append(others)
-    if depths is None:  # the table has what the verdict names
+    if depths is None:  # the table has the depths of the verdict
         usual = sorted({*usual, *named_depths(studies)})
     named = [depth for depth in named_depths(studies) if depth <= usual[-1]]
     between = sorted({*usual_depths(usual[-1]), *named}.difference(usual))  # few show no bend
@@ -119,13 +119,13 @@ def curves_of_chance(
     limits: Limits,
     rates: Mapping[int, float],
 ) -> tuple[Curves, Judged]:
-    """Study chance and a perfect system, by qrels or numbers of relevant documents.
+    """Study a random draw and a perfect system, from qrels or numbers of relevant documents.
 
-    Published rates of success by depth stand in a run's place; they are `depths` then.
+    Published rates of success by depth replace a run; their depths are `depths`.
     """
     judged = _judged_without_run(session, relevant)
     size, study = int(corpus_size(judged).max()), study_counts(judged, limits)
-    if rates:  # they say too little to recommend a depth
+    if rates:  # not enough to recommend a depth
         study = replace(study, choice=None)
     depths = depths or sorted({*usual_depths(size), *study.named_depths})
     _refuse_above(size, depths)
@@ -142,7 +142,7 @@ def curves_of_chance(
 
 
 def _judged_without_run(session: Session, relevant: Sequence[int] | float | None) -> Judged:
-    """Judge an empty run, since chance needs only the numbers of relevant documents."""
+    """Judge an empty run, since a random draw needs only the numbers of relevant documents."""
     settings = session.settings
     if settings.corpus_size is None and not settings.corpus_sizes:
         alone, run = ("qrels without a run", ", or a run") if relevant is None else ("", "")
@@ -160,7 +160,7 @@ def _judged_without_run(session: Session, relevant: Sequence[int] | float | None
 
 
 def _relevant_among(size: int, relevant: Sequence[int] | float) -> Sequence[int]:
-    """Return how many of N documents are relevant, for each query; a share is one of N."""
+    """Return the number of relevant documents per query; a share is a share of N."""
     return [max(1, round(relevant * size))] if isinstance(relevant, float) else relevant
 
 
@@ -173,7 +173,7 @@ FIELDS = {
     "ids": "ids retrieved retrieved_ids shown results",
     "gold": "gold gold_ids relevant_ids expected",
 }
-"""The names of each field of an event, of which the first that it has counts."""
+"""The names of each field of an event; the first one present counts."""
 _EXPECTED = {
     "N": "expected a whole number from 1",
     "K": "expected a whole number from 1",
@@ -182,7 +182,7 @@ _EXPECTED = {
     "ids": "expected a list of ids",
     "gold": "expected a list of ids",
 }
-_DEFAULTS = {"N": "corpus_size", "R": "relevant"}  # arguments in place of a field
+_DEFAULTS = {"N": "corpus_size", "R": "relevant"}  # arguments that replace a field
 _HITS = {"true": True, "yes": True, "y": True, "1": True}
 _HITS |= {"false": False, "no": False, "n": False, "0": False}
 
@@ -198,7 +198,7 @@ class Event(NamedTuple):
 
 
 def parse_fields(fields: str | Mapping[str, str] | None) -> dict[str, list[str]]:
-    """Read ``N=corpus,K=shown``: other names of fields; `UsageError` for fields that are none."""
+    """Read ``N=corpus,K=shown``: other names of fields; `UsageError` for unknown fields."""
     if isinstance(fields, str):
         fields = dict(part.strip().partition("=")[::2] for part in fields.split(","))
     for name, key in (fields or {}).items():
@@ -216,9 +216,9 @@ def read_events(
     size: int | None = None,
     relevant: Sequence[int] | float | None = None,
 ) -> list[Event]:
-    """Read an event a line (JSON Lines, or CSV with a header), or take mappings.
+    """Read an event per line (JSON Lines, or CSV with a header), or take mappings.
 
-    `size` is N and `relevant` R, or the share of N that R is, of events that do not say. Raises
+    `size` is the default of N, and `relevant` of R, as a number or as a share of N. Raises
     `InputError`, with the line, for an event that lacks a field or contradicts itself.
     """
     file, key_of = log if isinstance(log, str) else "log=", lru_cache(maxsize=1000)(find)
@@ -245,7 +245,7 @@ def _event(
     size: int | None,
     relevant: Sequence[int] | float | None,
 ) -> Event:
-    """Complete the fields of an event; `ValueError` says what is wrong, and what was expected."""
+    """Complete the fields of an event; `ValueError` says what is wrong, and what is expected."""
 
     def wrong(name: str, value: Any) -> ValueError:
         if value is not None:
@@ -266,7 +266,7 @@ def _event(
         raise wrong(name, value)
 
     R, ids, gold = found["R"], found["ids"], found["gold"]
-    if isinstance(R, list):  # "relevant" may be a list of ids
+    if isinstance(R, list):  # "relevant" can be a list of ids
         R, gold = None, gold or R
     N = whole("N", size if found["N"] is None else found["N"])
     if R is None and gold is not None:
@@ -291,7 +291,7 @@ def _event(
 
 
 def curves_of_events(events: Sequence[Event], limits: Limits, bootstrap: Bootstrap) -> Curves:
-    """Set the success of events against chance, for each K; success was possible in all."""
+    """Compare the success of events with random draws, for each K; all could succeed."""
     values: dict[tuple[str, int], Value] = {}
     estimated: list[MetricScores] = []
     depths = sorted({event.K for event in events})

@@ -1,4 +1,4 @@
-"""Success and chance of all queries, and of resamples, at any depth."""
+"""Success, and that of a random draw, over all queries and bootstrap samples, at any depth."""
 
 from __future__ import annotations
 
@@ -19,17 +19,17 @@ from ragkpi.ranking.judged import Judged
 
 
 class Queries(NamedTuple):
-    """The P queries that can succeed, in U different situations of chance.
+    """The P queries that can succeed, in U different situations.
 
-    Queries in one situation have equal chances at every depth.
+    Queries in one situation have equal chances of success by a random draw at every depth.
     """
 
     needed: Needed
-    first: FloatArray  # (P,): the depth from which a query succeeds, inf for none
+    first: FloatArray  # (P,): the depth from which a query succeeds, or inf
     situation: IntArray  # (P,): of a query, from 0 to U - 1
     size: IntArray  # (U,): documents to draw from
     relevant: IntArray  # (U,)
-    limit: IntArray  # (U,): chance never draws more
+    limit: IntArray  # (U,): the maximum size of a random draw
 
     def tails(self, depths: IntArray) -> Tail:
         """Return the chances of success, (D, U) each."""
@@ -50,7 +50,7 @@ class Queries(NamedTuple):
 
 
 def queries_of(judged: Judged, needed: Needed) -> Queries:
-    """Find out when the queries succeed, and tell their situations apart."""
+    """Find the depths at which queries succeed, and their situations."""
     least = np.broadcast_to(needed.of(judged.num_rel), len(judged.queries))
     reached = judged.relevant & (judged.rel_count == least[judged.query])
     first = np.full(len(judged.queries), np.inf)
@@ -64,17 +64,17 @@ def queries_of(judged: Judged, needed: Needed) -> Queries:
 
 
 class Resamples(NamedTuple):
-    """B resamples of the queries; all queries are the one in which each has the weight 1."""
+    """B bootstrap samples of the queries; with all weights 1, a sample is all queries."""
 
     queries: Queries
     deepest: int
     first: FloatArray  # (F,): depths of successes down to the deepest, ascending
-    successes: FloatArray  # (B, 1 + F): the number of successes before the first, and at each
+    successes: FloatArray  # (B, 1 + F): the number of successes before the first depth, and at each
     counts: FloatArray  # (B, U): queries in each situation
 
     @property
     def total(self) -> FloatArray:
-        """The number of queries in each resample, (B, 1): clusters differ in size."""
+        """The number of queries in each sample, (B, 1): clusters differ in size."""
         return np.asarray(self.counts.sum(axis=1, keepdims=True))
 
     def plateau(self, gain: float) -> IntArray:
@@ -88,7 +88,7 @@ class Resamples(NamedTuple):
         """Return log2 of the mean chance of success, (B, D), at depths, (B, D) or (1, D)."""
         unique, place = np.unique(depths, return_inverse=True)
         log2 = self.queries.tails(unique).log2
-        greatest = np.maximum(log2.max(axis=1, keepdims=True), -1e9)  # -inf where nothing succeeds
+        greatest = np.maximum(log2.max(axis=1, keepdims=True), -1e9)  # -inf without success
         place = place.reshape(depths.shape)
         scaled = np.exp2(log2 - greatest)[place]
         sums = np.einsum("bu,bdu->bd", self.counts, scaled)
@@ -102,15 +102,15 @@ class Resamples(NamedTuple):
         return np.asarray(np.log2(succeeded / self.total) - self.log_chance(depths))
 
     def affordable(self, loss: float) -> tuple[IntArray, IntArray]:
-        """Return the depth with most bits, and the deepest one within the loss of it, (B,) each.
+        """Return the depth with most bits, and the deepest one within the loss from it, (B,) each.
 
-        Between two successes bits only fall. So the best depth is one of a success, and the deepest
-        one lies between the last success within the loss and the next.
+        Bits only fall between two successes. So the best depth is one with a success, and the
+        deepest one lies between the last success within the loss and the next.
         """
         starts = np.unique(self.first).astype(np.int64)
         bits = self.bits(starts[np.newaxis])
         bits = np.where(np.isfinite(bits), bits, -np.inf)
-        most = bits.max(axis=1) - ROUNDING  # of depths with equal bits the first is the best
+        most = bits.max(axis=1) - ROUNDING  # the first of equal depths is the best
         enough = most - loss
         last = len(starts) - 1 - np.argmax(bits[:, ::-1] >= enough[:, np.newaxis], axis=1)
         ends = np.append(starts[1:], self.deepest + 1)
@@ -137,7 +137,7 @@ class Resamples(NamedTuple):
 
 
 def weigh(queries: Queries, weights: FloatArray, deepest: int) -> Resamples:
-    """Weigh the queries, (B, P), and look at them down to a depth."""
+    """Weigh the queries, (B, P), down to a depth."""
     order, by_situation = np.argsort(queries.first), np.argsort(queries.situation, kind="stable")
     order = order[: np.count_nonzero(queries.first <= deepest)]
     successes = np.cumsum(np.insert(weights[:, order], 0, 0, axis=1), axis=1)
@@ -147,7 +147,7 @@ def weigh(queries: Queries, weights: FloatArray, deepest: int) -> Resamples:
 
 
 def _last(holds: Callable[[IntArray], BoolArray], low: IntArray, high: IntArray) -> IntArray:
-    """Bisect for the last number from `low` on, below `high`, for which something holds, (B,)."""
+    """Bisect for the last number from `low` to below `high` that fulfils a condition, (B,)."""
     while (high - low > 1).any():
         middle = (low + high) // 2
         inside = holds(np.maximum(middle, 1)) & (middle > low)

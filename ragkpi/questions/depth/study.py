@@ -1,7 +1,7 @@
-"""Success and bits at many depths, the depth that they recommend within limits, and how sure it is.
+"""Success and bits at many depths, the recommended depth within limits, and its uncertainty.
 
-The depth is chosen again on resampled queries: it is decided if nearly all of them choose about it,
-and if success is seen to end there.
+The depth is chosen again on bootstrap samples of the queries: it is decided if nearly all of them
+choose about the same, and if success visibly ends there.
 """
 
 from __future__ import annotations
@@ -24,10 +24,10 @@ from ragkpi.statistics.bootstrap import Bootstrap, Interval, drawn, special
 from ragkpi.statistics.decisions import FEWEST_CLUSTERS, TAIL_ENDS
 from ragkpi.statistics.units import Unit, units_of
 
-_EXACT = 2000  # queries whose successes by chance are all counted
-CHANCE_LIMIT = 0.05  # a run beats chance only if chance would equal it less often than this
-# Success saturates, and cannot choose a depth, where this share of the queries succeeds in the top
-# of the list, with less than this recall.
+_EXACT = 2000  # maximum queries for the exact distribution of random successes
+CHANCE_LIMIT = 0.05  # a run beats a random draw only if the draw equals it less often than this
+# Success saturates, and cannot choose a depth, if this share of the queries succeeds in the top of
+# the list, with less than this recall.
 SATURATED, TOP, UNSATURATED_RECALL = 0.95, 10, 0.5
 
 Limit = Literal["plateau", "collapse", "max_loss", "deepest"]
@@ -37,10 +37,10 @@ Limit = Literal["plateau", "collapse", "max_loss", "deepest"]
 class Limits:
     """The limits that decide a depth: success, and loss of bits."""
 
-    m: int = 1  # number of relevant documents that makes a success
-    max_loss: float | None = None  # most bits of BoR lost against the best depth; None for no limit
-    plateau: float = 0.02  # most success that deeper lists may still gain on a plateau
-    recall: float = 0.0  # share of the relevant documents that makes a success, if that is more
+    m: int = 1  # relevant documents for a success
+    max_loss: float | None = None  # maximum loss of bits from the best depth; None for no limit
+    plateau: float = 0.02  # maximum gain of success by deeper lists on a plateau
+    recall: float = 0.0  # share of the relevant documents for a success, if that is more
 
     @property
     def needed(self) -> Needed:
@@ -73,7 +73,7 @@ class Plateau:
 
 @dataclass(frozen=True)
 class Affordable:
-    """The deepest depth that costs no more bits than allowed, compared with the best one."""
+    """The deepest depth within the allowed loss of bits from the best one."""
 
     depth: int
     bits: float
@@ -89,19 +89,19 @@ class Choice:
     limit: Limit
     success: float | None  # the run's success there; None without a run
     bits: float  # the run's bits there; without a run, the ceiling's
-    chance: float  # chance's rate of success there
+    chance: float  # the success of a random draw there
     doubling: float | None  # cost in bits of doubling the depth; None beyond the corpus
-    evidence: float | None  # probability that chance does as well; None without a run
+    evidence: float | None  # probability that a random draw does as well; None without a run
 
     @property
     def grounded(self) -> bool:
-        """Whether the run is shown to be better than chance at this depth."""
+        """Whether the run is significantly better than a random draw at this depth."""
         return self.evidence is None or self.evidence < CHANCE_LIMIT
 
 
 @dataclass(frozen=True)
 class Saturation:
-    """Success that saturates at the top of the list, beside recall, which does not."""
+    """Success that saturates at the top of the list, and recall, which does not."""
 
     depth: int  # the smallest at which success saturates
     success: float
@@ -112,7 +112,7 @@ class Saturation:
 
 @dataclass(frozen=True, order=True)
 class Group:
-    """Neighbouring depths, at most a factor of 2 apart, and the share of the resamples there."""
+    """Neighbouring depths, within a factor of 2, and the share of bootstrap samples there."""
 
     low: int  # 0 for no depth
     high: int
@@ -121,49 +121,49 @@ class Group:
 
 @dataclass(frozen=True)
 class Stability:
-    """The depths that resampled queries choose."""
+    """The depths that bootstrap samples of the queries choose."""
 
     queries: int
-    clusters: int | None  # that they come in; None if queries are drawn one by one
+    clusters: int | None  # the number of clusters; None if queries are drawn one by one
     resamples: int  # 0 if a single query can succeed
-    low: int  # 95% of the resamples choose from low to high
+    low: int  # 95% of the samples choose from low to high
     high: int
-    share: float  # of the resamples that choose at least half and at most twice the depth
-    groups: Sequence[Group]  # where the resamples are, ascending
+    share: float  # of the samples that choose from half to twice the depth
+    groups: Sequence[Group]  # the choices of the samples, ascending
     ends: tuple[int, int]  # the smallest depths that reach the success of the ends of the groups
     success: tuple[float, float]  # of all queries, at both ends
-    between: int  # queries that succeed at the deeper end alone
-    depth: int  # that all queries choose
-    last: int  # queries, or clusters, that succeed below half the depth, down to it
-    deeper: int  # that succeed below the depth
-    tail: float  # p of the sign test of these two; 0 where the depth is no plateau, or near the end
+    between: int  # queries that succeed only at the deeper end
+    depth: int  # the choice of all queries
+    last: int  # queries, or clusters, that first succeed between half the depth and the depth
+    deeper: int  # queries, or clusters, that first succeed deeper
+    tail: float  # p of the sign test of these two; 0 if the depth is not a plateau, or near the end
 
     @property
     def near(self) -> bool:
-        """Whether 95% of the resamples choose between half and twice the depth: about one bit."""
+        """Whether 95% of the samples choose between half and twice the depth: about one bit."""
         return self.depth <= 2 * self.low and self.high <= 2 * self.depth
 
     @property
     def decided(self) -> bool:
-        """Whether the resamples choose nearly the same, and success is seen to end there."""
+        """Whether the samples choose nearly the same depth, and success visibly ends there."""
         enough = self.clusters is None or self.clusters >= FEWEST_CLUSTERS
         return enough and self.near and self.tail < TAIL_ENDS
 
 
 @dataclass(frozen=True)
 class Study:
-    """The limits found for the depth of a run, or of a system that always succeeds."""
+    """The limits of the depth of a run, or of a system that always succeeds."""
 
     collapse: Collapse | None = None  # None if no depth collapses
     plateau: Plateau | None = None  # None without a run, or if success still rises or is 0
     affordable: Affordable | None = None  # None if no query can succeed
     choice: Choice | None = None  # the smallest depth among the limits; None if it is 0
-    saturation: Saturation | None = None  # None where success can choose
+    saturation: Saturation | None = None  # None if success can choose
     stability: Stability | None = None  # None without a run, or without a choice
 
     @property
     def outcome(self) -> Literal["depth", "undecided", "saturated", "none"]:
-        """Whether there is a depth that beats chance, and that resampled queries choose, too."""
+        """Whether a depth beats a random draw, and bootstrap samples also choose it."""
         if self.choice is None or not self.choice.grounded:
             return "none"
         if self.saturation:
@@ -181,7 +181,7 @@ class Study:
 
     @property
     def named_depths(self) -> list[int]:
-        """The depths that a sentence on the run names, ascending."""
+        """The depths in the sentence on the run, ascending."""
         depths = [] if self.choice is None else [self.choice.depth]
         if self.outcome == "undecided" and self.stability:
             depths = [*self.stability.ends, self.choice.depth if self.choice else 0]
@@ -194,9 +194,9 @@ DEPTHS = (1, 2, 3, 5, 10, 20, 50, 100, 200, 500, 1000)
 
 
 def usual_depths(deepest: int) -> list[int]:
-    """Return the depths of a table that ends with the last document retrieved, or with the corpus.
+    """Return the depths of a table that ends with the last retrieved document, or with the corpus.
 
-    A retriever's own K is seldom a round number, and it is the depth that its user knows.
+    A retriever's own K is seldom a round number, but users know it.
     """
     return [*(depth for depth in DEPTHS if depth < deepest), deepest]
 
@@ -225,7 +225,7 @@ def count_values(depths: Sequence[int], needed: Needed) -> list[Metric]:
 def rate_values(
     judged: Judged, depth: int, needed: Needed, success: float | FloatArray
 ) -> list[MetricScores]:
-    """Return metrics at a depth, with success that was seen elsewhere, (Q,), in a run's place."""
+    """Return metrics at a depth, with given success, (Q,), instead of a run."""
 
     def seen(column: MetricScores) -> MetricScores:
         if column.metric.measure.name not in _OF_SUCCESS:
@@ -237,7 +237,7 @@ def rate_values(
 
 
 def at_each(names: Sequence[str], depths: Sequence[int], needed: Needed) -> list[Metric]:
-    """Resolve names in their own order, where `find_metrics` would use the registry's."""
+    """Resolve names in their own order instead of the registry's."""
     if not depths:
         return []
     metrics = []
@@ -252,7 +252,7 @@ def at_each(names: Sequence[str], depths: Sequence[int], needed: Needed) -> list
 def study_counts(judged: Judged, limits: Limits) -> Study:
     """Find the limits of depth for a system that always succeeds, down to the whole corpus."""
     queries, deepest = queries_of(judged, limits.needed), int(corpus_size(judged).max())
-    # It succeeds from where chance can.
+    # It succeeds as soon as a random draw can.
     least = np.broadcast_to(limits.needed.of(queries.relevant), len(queries.size))
     first = np.full(len(queries.first), least.min(initial=deepest), dtype=np.float64)
     return _study(judged, queries._replace(first=first), deepest, limits, "counts")
@@ -325,10 +325,10 @@ def _saturation(judged: Judged, queries: Queries, deepest: int) -> Saturation | 
 
 
 def _evidence(p_rand: MetricScores, p_obs: MetricScores) -> float:
-    """Return the probability that chance succeeds for at least as many queries as the run.
+    """Return the probability that random draws succeed for at least as many queries as the run.
 
-    Each query is an independent trial with its own probability of success. Of many queries, a
-    number of successes 40 standard deviations above the mean counts as impossible (below 1e-200).
+    Each query is an independent trial with its own probability of success. With many
+    queries, successes 40 standard deviations above the mean count as impossible (below 1e-200).
     """
     chances = p_rand.per_query[p_rand.has_value]
     most = len(chances)
@@ -344,19 +344,19 @@ def _evidence(p_rand: MetricScores, p_obs: MetricScores) -> float:
 
 
 _RESAMPLES = 1000  # an error of at most 0.016 in a share
-_NUMBERS = 5_000_000  # most weights to draw
-_AT_ONCE = 1_000_000  # most weights to hold at once
-_OUTSIDE = 0.025  # share of the resamples below the range, and above it
-_GROUPS = 3  # most groups in a sentence
+_NUMBERS = 5_000_000  # maximum weights to draw
+_AT_ONCE = 1_000_000  # maximum weights in memory
+_OUTSIDE = 0.025  # share of the samples below the range, and above it
+_GROUPS = 3  # maximum groups in a sentence
 _BOOTSTRAP = Bootstrap()
 
 
 def decide_depth(
     judged: Judged, depths: Sequence[int], limits: Limits, bootstrap: Bootstrap = _BOOTSTRAP
 ) -> Study:
-    """Study a run, and choose its depth again on resampled queries.
+    """Study a run, and choose its depth again on bootstrap samples of the queries.
 
-    Every limit is found again, except whether chance could have done as well.
+    Every limit is computed again, except the comparison with a random draw.
     """
     study = study_run(judged, depths, limits)
     if study.choice is None:
@@ -394,7 +394,7 @@ def decide_depth(
 
 
 def _tail(first: FloatArray, unit: Unit, depth: int, deepest: int) -> tuple[int, int]:
-    """Count the units that first succeed in the last doubling above a depth, and below it."""
+    """Count the units that first succeed in the last doubling down to a depth, and deeper."""
     units = np.arange(len(first)) if unit is None else unit
     last, deeper = (depth < 2 * first) & (first <= depth), (depth < first) & (first <= deepest)
     return len(np.unique(units[last])), len(np.unique(units[deeper]))
@@ -406,7 +406,7 @@ def _units(judged: Judged, chosen: BoolArray, bootstrap: Bootstrap) -> Unit:
 
 
 def _groups(chosen: IntArray) -> list[Group]:
-    """Group ascending depths: the doubling with most resamples first, and then the next."""
+    """Group ascending depths: the doubling with most samples first, then the next."""
     groups: list[Group] = []
     left = chosen
     while len(left) and len(groups) < _GROUPS:
@@ -419,11 +419,11 @@ def _groups(chosen: IntArray) -> list[Group]:
 
 
 def depths_chosen(judged: Judged, deepest: int, limits: Limits, bootstrap: Bootstrap) -> IntArray:
-    """Return the depth that each resample of the queries chooses, 0 for none, (B,)."""
+    """Return the depth that each bootstrap sample chooses, 0 for none, (B,)."""
     queries = queries_of(judged, limits.needed)
     unit, chosen = _units(judged, judged.num_rel >= limits.m, bootstrap), []
     n = len(queries.first)
-    fewest = max(10, min(100, _AT_ONCE // n))  # a block has a cost of its own
+    fewest = max(10, min(100, _AT_ONCE // n))  # each block has a fixed cost
     for weights in drawn(n, bootstrap.resamples, bootstrap.seed, fewest, unit):
         resamples = weigh(queries, weights, deepest)
         depth = np.minimum(resamples.plateau(limits.plateau), resamples.outside_collapse())
@@ -434,7 +434,7 @@ def depths_chosen(judged: Judged, deepest: int, limits: Limits, bootstrap: Boots
 
 
 class Value(NamedTuple):
-    """The value of a metric over all queries, and its interval, if one was computed."""
+    """The value of a metric over all queries, with its interval if computed."""
 
     metric: Metric
     summary: float
@@ -459,11 +459,11 @@ def values_of(
 
 @dataclass(frozen=True)
 class Curve:
-    """Values at every depth of a run or, without a name, of chance alone."""
+    """Values at every depth of a run or, without a name, of a random draw."""
 
     name: str  # the run's name; empty without a run
     at: Mapping[tuple[str, int], Value]  # by measure and depth
-    study: Study  # the limits found for the run
+    study: Study  # the limits of the run
     over_ties: Sequence[Study] = ()  # with the best levels first among equal scores, and last
 
     @property
@@ -487,7 +487,7 @@ class Curve:
         return None if value is None else value.summary
 
     def values(self, measure: str, depths: Sequence[int]) -> list[float]:
-        """Return the values at depths; NaN where there is none."""
+        """Return the values at depths, or NaN."""
         values = [self.value(measure, depth) for depth in depths]
         return [math.nan if value is None else value for value in values]
 
@@ -513,7 +513,7 @@ class Curves:
 
     @property
     def drawn(self) -> list[int]:
-        """The depths of charts: those of the table, and those between that runs were studied at."""
+        """The depths of charts: those of the table, and further ones between them."""
         return sorted({depth for _, depth in self.curves[0].at})
 
     @property
