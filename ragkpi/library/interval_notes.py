@@ -14,7 +14,7 @@ def interval_notes(bootstrap: Bootstrap | None, runs: Sequence[Scores]) -> list[
         kind_of(column.metric, column.statistics[column.has_value], bootstrap)
         for run in runs
         for column in run.estimates()
-        if not column.seeds
+        if len(column.seeds) < 2
     }
     words = [text for kind, text in _INTERVALS.items() if kind in kinds]
     if any(run.seeds > 1 for run in runs):

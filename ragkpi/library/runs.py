@@ -15,7 +15,7 @@ from ragkpi.files.column_names import RETRIEVED
 from ragkpi.measures.registry import metric_of
 from ragkpi.ranking.reading import RunInMemory
 from ragkpi.ranking.relevance import Relevance
-from ragkpi.reports.names import NamedPath, Seed, run_names
+from ragkpi.reports.names import DETERMINISTIC, NamedPath, Seed, run_names
 from ragkpi.wording import did_you_mean, visible
 
 T = TypeVar("T")
@@ -43,7 +43,7 @@ class ColumnNames(Protocol):
 
 Run = Path | Queries | Frame | ColumnNames | Iterable[tuple[object, ...]]
 Seeds = list[Path] | list[Queries] | list[Frame]
-"""The runs of one system: its seeds, folds or repeated answers."""
+"""The runs of one system: its seeds, folds or repeated answers; or one run and `DETERMINISTIC`."""
 Runs = Run | Mapping[str, Run | Seeds] | Sequence[Path | Queries | Frame | ColumnNames]
 AnyQrels = Run | Relevance
 Labels = Path | Mapping[str, ById[str]]
@@ -90,18 +90,28 @@ def are_seeds(value: Any) -> bool:
 
 def _are_of_files(value: Any) -> bool:
     """Return whether a list holds runs, and not the documents of a ranking."""
-    return are_seeds(value) and all(os.path.isfile(x) for x in value if isinstance(x, str))
+    return are_seeds(value) and all(
+        os.path.isfile(x) for x in without_word(value) if isinstance(x, str)
+    )
+
+
+def without_word(runs: Sequence[Any]) -> Sequence[Any]:
+    """Return the runs of a system, of which `DETERMINISTIC` is none."""
+    one, *others = runs
+    said = len(others) == 1 and isinstance(others[0], str) and others[0] == DETERMINISTIC
+    return [one] if said else runs
 
 
 def seeds_of(system: str, runs: Sequence[Any]) -> dict[str, RunOrPath]:
     """Name the runs of a system; `UsageError` for a run twice, since a copy knows nothing new."""
-    name = getattr(system, "name", system)
+    name, words = getattr(system, "name", system), runs
+    runs = without_word(words)
     for one, other in itertools.combinations(runs, 2):
         files = _is_path(one) and _is_path(other) and os.path.isfile(one) and os.path.isfile(other)
         if one is other or (files and filecmp.cmp(one, other, shallow=False)):
             which = f"{one} and {other} are" if files else "two runs are"
             raise UsageError(f"{visible(name)}: {which} the same; expected each seed once")
-    if len(runs) == 1:
+    if len(words) == 1:
         return {system: run_of(runs[0])}
     named: dict[str, RunOrPath] = {}
     for own, run in zip(_names_of(runs), runs, strict=True):
@@ -186,7 +196,7 @@ def files_of(path: object) -> list[str]:
     if not isinstance(path, NamedPath) or "," not in path or os.path.exists(path):
         return []
     files = path.split(",")
-    for file in files:
+    for file in without_word(files):
         if not os.path.exists(file):
             expected = f"expected the files of {path.name}, with commas between"
             raise InputError(visible(file or path), None, "no such file", expected)

@@ -26,10 +26,10 @@ from ragkpi.files.trec import MISSING
 from ragkpi.interface import spell
 from ragkpi.library.ground import Signature
 from ragkpi.library.runs import run_path
-from ragkpi.library.systems import systems
+from ragkpi.library.systems import deterministic, systems
 from ragkpi.measures.measure import UNPROVEN, Better, Measure, Metric, MetricScores, Scores
 from ragkpi.measures.registry import metric_of
-from ragkpi.reports.names import NamedPath, run_names
+from ragkpi.reports.names import DETERMINISTIC, NamedPath, run_names
 from ragkpi.version import __version__
 from ragkpi.wording import counted, did_you_mean, listed, named, octets, visible
 
@@ -360,7 +360,8 @@ def _scores(
             columns.append(MetricScores(metric, numbers, len(kept)))
         seed = Scores(octets(key[0]), [id_ for id_, _ in kept], columns, len(kept))
         seeds.setdefault(key[0], []).append(seed)
-    return systems(seeds)
+    only = [system for system, name in keys if name == DETERMINISTIC and len(seeds[system]) == 1]
+    return systems(seeds | {system: [deterministic(*seeds[system])] for system in only})
 
 
 def parse_better(better: str | Mapping[str, str]) -> dict[str, Better]:

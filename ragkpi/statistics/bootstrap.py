@@ -22,7 +22,7 @@ import numpy.typing as npt
 from ragkpi.arrays import ROUNDING, BoolArray, FloatArray, IntArray
 from ragkpi.interface import with_progress
 from ragkpi.measures.measure import GEOMETRIC_MEAN, Aggregate, Metric, MetricScores, Scores
-from ragkpi.statistics.decisions import Method
+from ragkpi.statistics.decisions import FEWEST_SEEDS, Method
 from ragkpi.statistics.units import Clusters, Unit, by_unit, units_of
 from ragkpi.wording import exact_percent
 
@@ -259,14 +259,20 @@ def _sample(
         return np.stack([of_run[has_values] for of_run in each], axis=1).astype(np.float64)
 
     runs = list(zip(*metrics, strict=True))
-    seeds = [list(zip(*(column.seeds or [column] for column in run), strict=True)) for run in runs]
+    several = any(len(run[0].seeds) > 1 for run in runs)
     return QuerySample(
         metrics=[of_runs[0].metric for of_runs in metrics],
         columns=[slice(start, end) for start, end in itertools.pairwise(ends)],
         statistics=stacked(runs),
         unit=unit,
-        seeds=[stacked(of_run) for of_run in seeds] if max(map(len, seeds)) > 1 else (),
+        seeds=[stacked(_of_seeds(run)) for run in runs] if several else (),
     )
+
+
+def _of_seeds(run: Sequence[MetricScores]) -> list[Sequence[MetricScores]]:
+    """Return the columns of each seed of a run; those of a deterministic system are alike."""
+    each = list(zip(*(column.seeds or [column] for column in run), strict=True))
+    return [*each] * (FEWEST_SEEDS if len(run[0].seeds) == 1 else 1)
 
 
 Tails = tuple[float, float]

@@ -89,6 +89,8 @@ queries succeed at one depth and none deeper, both decide in 38, 94 and 100% of 
 50 and 100 queries.
 """
 
+FEWEST_SEEDS = 3
+"""The seeds of a system with which it is compared."""
 FEWEST_CLUSTERS = 14
 """The minimum number of clusters for deciding a depth by bootstrap samples.
 

@@ -218,7 +218,7 @@ def compare(
         Two or more: a mapping by their names, or a list; also paths of results that ``eval -q`` or
         ``log`` stored, with `qrels` None if all are. All are over all judged queries, or with
         ``missing="common"`` over those that all runs have. A list of runs in a mapping is one
-        system of several seeds.
+        system of several seeds, or of one run and the word ``"deterministic"``.
     scores, better, map_scores
         In place of qrels and runs: a path, several, a data frame, rows, or
         ``{system: {query: {measure: number}}}`` (see `library.score_tables`); `measures` are its
@@ -395,7 +395,7 @@ def shell(
             metavar="[QRELS] BASELINE RUN...",
             help="Files; - is standard input. Runs may be results saved by 'ragkpi eval -q -o "
             "FILE.json' with the same qrels and settings; if all are, omit QRELS. NAME=RUN,RUN,RUN "
-            "is one system, of several seeds.",
+            "is one system, of several seeds; dense=RUN,deterministic one that has none.",
         ),
     ] = [],  # noqa: B006 - typer's way to say that it may be left out
     baseline: Annotated[

@@ -16,8 +16,9 @@ from ragkpi.interface import interface, spell
 from ragkpi.library.stored import StoredResult
 from ragkpi.library.unjudged_doubt import Doubt, Judging, limits_of
 from ragkpi.measures.measure import Metric, Scores
-from ragkpi.reports.names import Seed, run_names
+from ragkpi.reports.names import DETERMINISTIC, Seed, run_names
 from ragkpi.statistics.all_pairs import AllPairs, MetricPairs
+from ragkpi.statistics.decisions import FEWEST_SEEDS
 from ragkpi.statistics.paired import Claim, Comparison, Difference
 from ragkpi.statistics.replicates import (
     DECIDING,
@@ -91,20 +92,21 @@ def seeds_in_words(names: Sequence[str], runs: Sequence[Scores]) -> list[str]:
         return []
     if len(set(seeds)) == 1:
         return [f"Each value is the mean over {seeds[0]} seeds of a system."]
-    numbers = {
-        number: [n for n, r in zip(names, seeds, strict=True) if r == number] for number in seeds
-    }
+    groups: dict[str, list[str]] = {}
+    for name, run in sorted(zip(names, runs, strict=True), key=lambda of: -of[1].seeds):
+        one = "the deterministic run" if run.is_deterministic else "one run"
+        groups.setdefault(f"{run.seeds} seeds" if run.seeds > 1 else one, []).append(name)
     each = [
         f"{some} of {joined(of) if len(of) <= _MOST_NAMED else counted(len(of), 'system')}"
-        for number, of in sorted(numbers.items(), reverse=True)
-        for some in [f"{number} seeds" if number > 1 else "one run"]
+        for some, of in groups.items()
     ]
     return [f"Values are means over {joined(each)}."]
 
 
 def _too_few_seeds(runs: Sequence[Scores], pairs: Iterable[tuple[int, int]]) -> list[str]:
     """Say why too few seeds decide nothing of some pairs, by the runs' numbers."""
-    each = {evidence_of(runs[one].seeds, runs[other].seeds): None for one, other in pairs}
+    seeds = [FEWEST_SEEDS if run.is_deterministic else run.seeds for run in runs]
+    each = {evidence_of(seeds[one], seeds[other]): None for one, other in pairs}
     reasons = [TOO_FEW_SEEDS[evidence] for evidence in each if evidence not in DECIDING]
     return [f"{reason[0].upper()}{reason[1:]}." for reason in reasons]
 
@@ -116,7 +118,8 @@ def _without_seeds(comparison: Comparison) -> list[str]:
         return []
     name = comparison.names[0] if comparison.runs[0].seeds == 1 else lone[0].run
     against = f" against {lone[0].run}" if len(lone) > 1 else ""
-    return [f"If {name} comes out alike every time, p = {short_p(lone[0].p)}{against}."]
+    p, text = short_p(lone[0].p), interface().system_text(name, ["RUN", DETERMINISTIC])
+    return [f"If {name} comes out alike every time, p = {p}{against}: write {text}."]
 
 
 def _first(sentences: Sequence[str]) -> list[str]:

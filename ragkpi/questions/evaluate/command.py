@@ -346,9 +346,9 @@ def evaluate(
     the lines have the bounds in two more columns, and with --signature there is one more line.
 
     Options and files may come in any order; short options may be joined (-qcm map) and long
-    ones abbreviated. NAME=RUN calls a run so, NAME=RUN,RUN is a system of several seeds. Without
-    -m: official, or what -R serves; if all judged documents are relevant and no run is TREC:
-    success, recall, MRR and nDCG at 5 and 10.
+    ones abbreviated. NAME=RUN calls a run so, NAME=RUN,RUN is a system of several seeds, and
+    NAME=RUN,deterministic one without. Without -m: official, or what -R serves; if all judged
+    documents are relevant and no run is TREC: success, recall, MRR and nDCG at 5 and 10.
 
     Parameters
     ----------
