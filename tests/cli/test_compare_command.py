@@ -269,6 +269,9 @@ def test_all_pairs(compare):
     assert 0.05 > pairs["fusion", "bm25"] > against["map", "fusion"]["p"]
     assert against["map", "dense"]["p"] > 0.05 > against["map", "fusion"]["p"]
     assert found["all_pairs"]["letters"] == {"map": {"bm25": "b", "dense": "ab", "fusion": "a"}}
+    assert found["all_pairs"]["ranks"] == {
+        "map": {"bm25": [2, 3], "dense": [1, 3], "fusion": [1, 2]}
+    }
     table = compare(*options, "--explain", *files).out.decode()
     assert table.startswith("By map, fusion ")
     assert "step-down test of the greatest difference" in table

@@ -133,7 +133,14 @@ def _findings(compared: Comparison | AllPairs) -> dict[str, Any]:
         by_metric.metric.name: dict(zip(compared.names, by_metric.letters or (), strict=True))
         for by_metric in compared.claims
     }
-    return {**findings, **dict(zip(("test", "correction"), test, strict=True)), "letters": letters}
+    ranks = {
+        by_metric.metric.name: dict(
+            zip(compared.names, by_metric.ranks(compared.procedure.limit), strict=True)
+        )
+        for by_metric in compared.claims
+    }
+    of_test = dict(zip(("test", "correction"), test, strict=True))
+    return {**findings, **of_test, "letters": letters, "ranks": ranks}
 
 
 def explained(compared: Comparison | AllPairs) -> list[str]:

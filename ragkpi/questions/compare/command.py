@@ -116,6 +116,14 @@ class ComparisonResult(Result):
         letters: dict[str, dict[str, str]] = self.to_dict().get("all_pairs", {}).get("letters", {})
         return letters
 
+    @property
+    def ranks(self) -> dict[str, dict[str, tuple[int, int]]]:
+        """The best and the worst rank that is open, by measure and run, for all pairs."""
+        ranks: dict[str, dict[str, tuple[int, int]]] = (
+            self.to_dict().get("all_pairs", {}).get("ranks", {})
+        )
+        return ranks
+
     def paper(self, against: str | Sequence[str] = ()) -> Result:
         """Make a table for a paper: runs and measures, with marks where a run differs.
 
