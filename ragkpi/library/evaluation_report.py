@@ -202,7 +202,7 @@ class EvaluationReport(Report):
         """The queries of a report with per-query values, in order."""
         if self.worst is not None:
             return self.worst.queries
-        return sorted(set().union(*(scores.queries for scores in self.runs.values())))
+        return queries_of(self.runs.values())
 
     def object(self, run: str, layout: Layout) -> dict[str, Any]:
         """Return a run as a JSON object, valid under ``schema.json#/$defs/run``."""

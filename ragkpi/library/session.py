@@ -454,18 +454,36 @@ class Evaluations(Mapping[str, Evaluation]):
         )
 
     def over_common_queries(self) -> Evaluations:
-        """Restrict the scores to the queries that all runs have if ``missing="common"``."""
+        """Restrict the scores to the queries that all runs have if ``missing="common"``.
+
+        `NothingInCommonError` if they share no query; a warning counts those that are dropped.
+        """
         if self.session.settings.missing != "common" or not self:
             return self
-        first = next(iter(self.values()))
-        shared = _aligned(list(self), self.scores)
-        if shared[0].queries == first.scores.queries and first.coverage.missing:
-            self.session.note(
-                f"compared over {len(shared[0].queries)} queries; "
-                f"{len(first.coverage.missing)} judged are missing"
+        of_runs = {name: run.scores.queries for name, run in self.items()}
+        shared = set.intersection(*map(set, of_runs.values()))
+        if not shared:
+            names = ", ".join(self)
+            raise NothingInCommonError(f"{names} share no query; nothing can be compared")
+        dropped = [
+            f"{len(queries) - len(shared)} of {name}"
+            for name, queries in of_runs.items()
+            if len(queries) > len(shared)
+        ]
+        missing = next(iter(self.values())).coverage.missing
+        if dropped:
+            number = counted(len(shared), "query", "queries")
+            interface().warn(
+                f"compared over the {number} that all runs have, dropping {', '.join(dropped)}; "
+                f"{spell('missing', 'zero')} evaluates a missing query as an empty ranking instead"
             )
-        runs = zip(self.items(), shared, strict=True)
-        by_name = {name: replace(run, scores=scores) for (name, run), scores in runs}
+        elif missing:
+            self.session.note(
+                f"compared over {len(shared)} queries; {len(missing)} judged are missing"
+            )
+        by_name = {
+            name: replace(run, scores=run.scores.of_queries(shared)) for name, run in self.items()
+        }
         return replace(self, by_name=by_name)
 
     def missing_notes(self) -> list[str]:
@@ -478,29 +496,6 @@ class Evaluations(Mapping[str, Evaluation]):
     def small_print(self) -> list[str]:
         """Return the small print of a picture."""
         return self.session.small_print(self.metrics, next(iter(self.values())).plain)
-
-
-def _aligned(names: Sequence[str], runs: Sequence[Scores]) -> list[Scores]:
-    """Reduce runs to the queries that all runs share, and warn of dropped queries.
-
-    `NothingInCommonError` if they share no query.
-    """
-    if all(run.queries == runs[0].queries for run in runs):
-        return list(runs)
-    shared = set(runs[0].queries).intersection(*(run.queries for run in runs))
-    if not shared:
-        raise NothingInCommonError(f"{', '.join(names)} share no query; nothing can be compared")
-    dropped = [
-        f"{len(run.queries) - len(shared)} of {name}"
-        for name, run in zip(names, runs, strict=True)
-        if len(run.queries) > len(shared)
-    ]
-    number = counted(len(shared), "query", "queries")
-    interface().warn(
-        f"compared over the {number} that all runs have, dropping {', '.join(dropped)}; "
-        f"{spell('missing', 'zero')} evaluates a missing query as an empty ranking instead"
-    )
-    return [run.of_queries(shared) for run in runs]
 
 
 def _about(run: str, problem: RagkpiError) -> RagkpiError:

@@ -455,10 +455,17 @@ def shell(
         words = words if baseline is None else with_baseline(words, baseline)
         runs = by_path(words)
         first = None if baseline is None else next(iter(runs))
-    tables = {"--all-pairs": "pairs" in arguments, "--paper": paper}
-    _refuse_together({**tables, "-q": per_query})
-    _refuse_together({**tables, "--fail-if": "fail_if" in arguments})
-    _refuse_together({"--by": "by" in arguments, "--paper": paper})
+    chosen = {"-q": per_query, "--paper": paper}
+    for argument, option in (("pairs", "--all-pairs"), ("fail_if", "--fail-if"), ("by", "--by")):
+        chosen[option] = argument in arguments
+    for together in (
+        ("--all-pairs", "--paper", "-q"),
+        ("--all-pairs", "--paper", "--fail-if"),
+        ("--by", "--paper"),
+    ):
+        names = [option for option in together if chosen[option]]
+        if len(names) > 1:
+            raise UsageError(f"{' with '.join(names)}: each is a table of its own; expected one")
     if against and not paper:
         raise UsageError(f"--against {against[0]}: only --paper marks runs; give it with it")
     inputs().hashed = output.is_signed(signature)
@@ -492,10 +499,3 @@ def _refuse_idle(procedure: Procedure, baseline: str | None) -> None:
                 f"{spell('all_pairs')} with {spell(name)}: all pairs have a test of their own, "
                 "step-down, which needs no correction; leave it out"
             )
-
-
-def _refuse_together(tables: Mapping[str, bool]) -> None:
-    """Raise `UsageError` if the line requests more than one of these tables."""
-    names = [name for name, is_requested in tables.items() if is_requested]
-    if len(names) > 1:
-        raise UsageError(f"{' with '.join(names)}: each is a table of its own; expected one")
