@@ -214,7 +214,7 @@ def test_intervals_are_those_of_the_command(ragkpi):
         (QRELS, [(1, 2)], {}, "expected a row (query, document, number)"),
         ([("q", "d", 1.5), ("q", "e", "x")], RUN, {}, "document e: level 'x'; expected a number"),
         ([("q", "d", "x")], RUN, {}, "query q, document d: level 'x'"),
-        (QRELS, [("q", "d", math.nan)], {}, "query q, document d: score nan"),
+        (QRELS, [("q", "d", math.nan)], {}, "query q, document d: score 'nan'"),
         (QRELS, [("q", 1.5, 1)], {}, "an id is 1.5"),
         (QRELS, RUN, {"missing": "zeros"}, "missing='zeros': expected one of 'intersection'"),
         (QRELS, RUN, {"relevance_level": -1}, "relevance_level=-1: "),

@@ -21,7 +21,7 @@ from ragkpi.files import tables
 from ragkpi.files.lines import Tokens
 from ragkpi.files.opening import MOST_HELD, Source, too_large
 from ragkpi.files.shapes import Shape
-from ragkpi.files.tables import Cell, Kept, Piece, Row
+from ragkpi.files.tables import Cell, Kept, OddIds, Piece, Row
 from ragkpi.files.trec import QrelsColumns, RunColumns
 
 # Rows decoded at a time: an id that takes few bytes in the file may be long.
@@ -40,6 +40,7 @@ class ArrowTable:
     """
 
     line: int | None = None
+    odd_ids: OddIds = "refused"
 
     def __init__(self, source: Source) -> None:
         self._source, self.file = source, source.name
@@ -61,7 +62,8 @@ class ArrowTable:
         for piece in self._pieces(list(cells)):
             if kept == "all" and piece.above * _COST > MOST_HELD:
                 raise _bomb(self._source)
-            yield piece.line, {name: piece.column(name, cell) for name, cell in cells.items()}
+            texts = {name: piece.column(name, cell) for name, cell in cells.items()}
+            yield Piece(piece.line, texts, texts)
 
     def _pieces(self, names: Sequence[str]) -> Iterator[_Piece]:
         """Yield the rows of all parts, some at a time."""

@@ -23,7 +23,7 @@ from ragkpi.files.lines import PRINTED, Block, LineColumns, Tokens, blocks, spli
 from ragkpi.files.opening import Source
 from ragkpi.files.shapes import SHAPES, Shape
 from ragkpi.files.structure import LOOKED_AT
-from ragkpi.files.tables import Cell, Kept, Piece, Row, list_or_text
+from ragkpi.files.tables import Cell, Kept, OddIds, Piece, Row, list_or_text
 from ragkpi.files.trec import QrelsColumns, RunColumns
 from ragkpi.wording import counted, shown
 
@@ -59,6 +59,7 @@ class DelimitedFile:
         self, source: Source, separator: bytes, cells: Cells, header: Header = "recognised"
     ) -> None:
         self.file, self._cells = source.name, cells
+        self.odd_ids: OddIds = "refused"
         if PRINTED.match(source.peek(_HEAD)):
             fault = "a table that is printed between bars"
             expected = "expected CSV: psql --csv, duckdb -csv or sqlite3 -csv -header"
@@ -109,11 +110,8 @@ class DelimitedFile:
         """Yield the columns of each block."""
         for lines in self._lines():
             columns = {name: lines.column(self.names.index(name)) for name in cells}
-            texts = {
-                name: column if cells[name] == "id" else self._numbers(column)
-                for name, column in columns.items()
-            }
-            yield lines.line, texts
+            numbers = {name: self._numbers(columns[name]) for name in cells if cells[name] != "id"}
+            yield Piece(lines.line, columns | numbers, numbers)
 
     def _numbers(self, text: Tokens) -> Tokens:
         """Return a column of numbers as decimals."""

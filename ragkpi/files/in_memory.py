@@ -8,20 +8,22 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from functools import partial
 from itertools import chain, islice
 from operator import itemgetter
-from typing import Any, NamedTuple, TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 
-from ragkpi.arrays import BoolArray, FloatArray, IntArray
+from ragkpi.arrays import FloatArray, IntArray
 from ragkpi.errors import UsageError
 from ragkpi.files import column_names as fields
+from ragkpi.files import tables
 from ragkpi.files.lines import Tokens, spans
 from ragkpi.files.opening import Kind
-from ragkpi.files.recogniser import recognise, recognise_keyed
+from ragkpi.files.recogniser import recognise_keyed
 from ragkpi.files.roles import BARE
 from ragkpi.files.shape_reader import (
     DocumentColumns,
@@ -31,23 +33,20 @@ from ragkpi.files.shape_reader import (
     shape_for,
     stream_documents,
 )
-from ragkpi.files.shapes import SHAPES, Shape, id_columns, layout_of, need_column, rows_shape
+from ragkpi.files.shapes import Shape, rows_shape
 from ragkpi.files.structure import LOOKED_AT
+from ragkpi.files.tables import Cell, Kept, OddIds, Piece, Row
 from ragkpi.files.trec import (
-    LEVELS,
+    NumberError,
     Numbers,
     Origin,
     QrelsColumns,
     RunColumns,
-    RunLayout,
-    levels_of,
+    parse_numbers,
     plain_qrels,
-    run_columns,
-    with_words,
 )
 from ragkpi.wording import decoded, named, octets
 
-_IDS_AT_ONCE = 1 << 16
 _DEEPEST = 5  # objects in a document
 _LISTS = (list, tuple, set, frozenset, np.ndarray)
 ROWS_OF_BLOCK = 1 << 14  # of a mapping
@@ -62,23 +61,53 @@ def _empty(what: Kind) -> UsageError:
     return UsageError(f"the {what} given is empty; expected at least one row")
 
 
-class _Table(NamedTuple):
-    """Rows by their columns, and as parsed JSON."""
+@dataclass
+class _Table:
+    """Rows by their columns, and as parsed JSON (`tables.TableFile`)."""
 
+    file: Kind
     names: list[str]
     column: Callable[[str], Any]
     records: Callable[[], list[Any]]
+    line: int | None = None
+    odd_ids: OddIds = "kept"
+    ids: Sequence[Sequence[Any]] = ()  # of queries and documents, once they are read
+
+    @property
+    def nested(self) -> list[str]:
+        name = fields.find(self.names, fields.DOCUMENT)
+        first = list_of(self.column(name)[:1]) if name else []
+        return [name for of in first if name and isinstance(of, list)]
+
+    def rows(self) -> Iterator[Row]:
+        if not (records := self.records()):
+            raise _empty(self.file)
+        yield from enumerate(records, start=1)
+
+    def pieces(self, cells: Mapping[str, Cell], kept: Kept) -> Iterator[Piece]:
+        columns = {name: list_of(self.column(name)) for name in cells if cells[name] == "id"}
+        count = len(next(iter(columns.values())))
+        if not count:
+            raise _empty(self.file)
+        self.ids = list(columns.values())
+        numbers = {name: _Numbers(self.column(name)) for name in cells if cells[name] != "id"}
+        texts = {name: tokens_of(columns[name]) for name in cells if cells[name] == "id"}
+        levels = {name: numbers[name].texts() for name in cells if cells[name] == "level"}
+        yield Piece(np.arange(1, count + 1), texts | levels, numbers)
+
+    def refusal(self, problem: NumberError, expected: str) -> UsageError:
+        """Return the error for a number, with its query and document."""
+        query, document, *_ = (octets(of[(problem.line or 1) - 1]) for of in self.ids)
+        return _refusal(self.file, query, document, problem.fault, expected)
+
+
+def _text_of(number: Any) -> str:
+    """Write a number as in a file; what is missing is empty."""
+    return "" if number is None else str(int(number) if isinstance(number, bool) else number)
 
 
 def tokens_of(ids: Sequence[Any]) -> Tokens:
     """Encode ids, like `octets`."""
-    if len(ids) <= _IDS_AT_ONCE:
-        return _encoded(ids)
-    parts = range(0, len(ids), _IDS_AT_ONCE)
-    return Tokens.joined([_encoded(ids[first : first + _IDS_AT_ONCE]) for first in parts])
-
-
-def _encoded(ids: Sequence[Any]) -> Tokens:
     try:
         text = "".join(ids)
     except TypeError:
@@ -91,7 +120,23 @@ def _encoded(ids: Sequence[Any]) -> Tokens:
     return Tokens.from_text(text.encode(), np.fromiter(map(len, ids), np.int64, len(ids)))
 
 
-def _numbers(values: Sequence[Any]) -> npt.NDArray[Any]:
+@dataclass
+class _Numbers:
+    """Numbers, of which a text is written where one is needed (`trec.NumberColumn`)."""
+
+    values: Any
+
+    def numbers(self) -> FloatArray:
+        return _numbers(self.values).astype(np.float64)
+
+    def __getitem__(self, row: int, /) -> bytes:
+        return _text_of(list_of(self.values)[row]).encode()
+
+    def texts(self) -> Tokens:
+        return tokens_of(list(map(_text_of, list_of(self.values))))
+
+
+def _numbers(values: Any) -> npt.NDArray[Any]:
     """Return numbers, also from texts; NaN for anything else."""
     try:
         numbers = np.asarray(values)
@@ -126,12 +171,21 @@ def qrels_columns(
     level), rows as in a file, or a data frame of pandas, polars or pyarrow. Ids are str, bytes or
     int. ``"gains"`` allows real numbers. A `shape` names columns.
     """
-    data = data if isinstance(data, Mapping) else _table_of(data, "qrels", shape)
+    expected = "an integer" if numbers == "levels" else "a number"
+    if (table := _table_of(data, "qrels", shape)) is not None:
+        try:
+            return tables.read_qrels(table, shape).read_as(numbers)
+        except NumberError as problem:
+            raise table.refusal(problem, expected) from None
     if (columns := _document_columns(data, "qrels", shape)) is not None:
         return collect_qrels("qrels", columns).read_as(numbers)
-    ((rows, values),) = _rows(data, "qrels", sys.maxsize, shape)
-    level, gain = _levels(rows, values, numbers)
+    ((rows, values),) = _of_mapping(data, "qrels", sys.maxsize)
     query = rows.query_of_rows()
+    try:
+        level, gain = _levels(rows, values, numbers)
+    except NumberError as problem:
+        row = (problem.line or 1) - 1
+        raise _refusal("qrels", query[row], rows.document[row], problem.fault, expected) from None
     empty = rows.query.take(np.flatnonzero(np.diff(rows.starts) == 0)).tolist()
     judged = plain_qrels("qrels", query, rows.document, level, rows.line, gain)
     return judged._replace(empty=empty)
@@ -142,15 +196,20 @@ def run_blocks(data: Any, shape: Shape | None = None) -> list[RunColumns]:
 
     Documents in lists are best first. A retriever's objects are read by their attributes.
     """
-    data = data if isinstance(data, Mapping) else _table_of(data, "run", shape)
+    if (table := _table_of(data, "run", shape)) is not None:
+        try:
+            blocks = list(tables.stream_run(table, shape))
+        except NumberError as problem:
+            raise table.refusal(problem, "a number") from None
+        return [block._replace(origin=block.origin._replace(documents=BARE)) for block in blocks]
     if (columns := _document_columns(data, "run", shape)) is not None:
         return list(stream_documents("run", columns))
-    blocks = []
-    for rows, values in _rows(data, "run", ROWS_OF_BLOCK, shape):
-        if (wrong := np.isnan(rows.score)).any():
-            raise _wrong_number(rows, values, wrong, "score", "a number")
-        blocks.append(rows)
-    return blocks
+    parts = list(_of_mapping(data, "run", ROWS_OF_BLOCK))
+    for rows, values in parts:
+        for row in np.flatnonzero(np.isnan(rows.score))[:1].tolist():
+            query, fault = rows.query_of_rows()[row], f"score {values[row]!r}"
+            raise _refusal("run", query, rows.document[row], fault, "a number")
+    return [rows for rows, _ in parts]
 
 
 def _levels(
@@ -160,27 +219,13 @@ def _levels(
     level = _numbers(values)
     if level.dtype.kind in "ib":
         return level.astype(np.int64), None
-    level = with_words(rows.file, level, values, rows.line)
-    # Beyond 2 ** 53 a float may differ from the caller's number.
-    wrong = ~(np.abs(level) <= 2**53)
-    fractional = level != np.floor(level)
-    refused = wrong | fractional if numbers == "levels" else wrong
-    if refused.any():
-        expected = "an integer" if numbers == "levels" else "a number"
-        raise _wrong_number(rows, values, refused, "level", expected)
-    return levels_of(level.astype(np.float64))
+    texts = _Numbers(values).texts()
+    return parse_numbers(rows.file, texts, rows.line, truth=True, numbers=numbers)
 
 
-def _wrong_number(
-    rows: RunColumns, values: Sequence[Any], wrong: BoolArray, number: str, expected: str
-) -> UsageError:
-    """Return the error for the first wrong value, with its query and document."""
-    row = int(np.flatnonzero(wrong)[0])
-    query, document = named(rows.query[int(rows.group()[row])]), named(rows.document[row])
-    value = values[row]
-    value = value.item() if isinstance(value, np.generic) else value
-    place = f"{rows.file}: query {query}, document {document}"
-    return UsageError(f"{place}: {number} {value!r}; expected {expected}")
+def _refusal(what: Kind, query: bytes, document: bytes, fault: str, expected: str) -> UsageError:
+    place = f"{what}: query {named(query)}, document {named(document)}"
+    return UsageError(f"{place}: {fault}; expected {expected}")
 
 
 def _lists_of(data: Any, what: Kind) -> dict[str, Any] | None:
@@ -189,8 +234,6 @@ def _lists_of(data: Any, what: Kind) -> dict[str, Any] | None:
     A list may also be a field of its own, as in ``{"documents": […]}`` of Haystack's retrievers.
     """
     lists = _LISTS if what == "qrels" else (list, tuple, np.ndarray)
-    if not isinstance(data, Mapping):
-        return None
     texts = what == "qrels" and any(isinstance(of, str) for of in data.values())
     if not texts and not any(
         isinstance(_first_value(of), lists) and len(of) for of in data.values()
@@ -234,25 +277,14 @@ def _parsed(value: Any, what: Kind, depth: int = 0) -> Any:
 
 
 def _document_columns(
-    data: Mapping[Any, Any] | _Table, what: Kind, shape: Shape | None
+    data: Mapping[Any, Any], what: Kind, shape: Shape | None
 ) -> Iterator[DocumentColumns] | None:
-    """Read lists, and rows with lists, as a JSON file with the same content; None for others."""
-    if isinstance(data, _Table):
-        name = fields.find(data.names, fields.DOCUMENT)
-        first = list_of(data.column(name)[:1]) if name else []
-        nested = [name for of in first if name and isinstance(of, list)]
-        if not data.names or rows_shape(what, data.names, shape, nested) is not None:
-            return None
-        records = data.records()
-        find = partial(recognise, records[:LOOKED_AT], what)
-        keyed: Iterable[tuple[str | None, Any]] = ((None, record) for record in records)
-    elif (lists := _lists_of(data, what)) is None:
+    """Read lists as a JSON file with the same content; None for others."""
+    if (lists := _lists_of(data, what)) is None:
         return None
-    else:
-        find = partial(recognise_keyed, list(islice(lists.values(), LOOKED_AT)), what)
-        keyed = lists.items()
+    find = partial(recognise_keyed, list(islice(lists.values(), LOOKED_AT)), what)
     shape = shape_for(what, what, shape, find)
-    numbered = enumerate(keyed, start=1)
+    numbered = enumerate(lists.items(), start=1)
     return ShapeReader(shape, what).read(
         Record(number, value, key) for number, (key, value) in numbered
     )
@@ -260,21 +292,6 @@ def _document_columns(
 
 # Rows, whose scores may be levels or NaN, and what the caller has in their place.
 _Rows: TypeAlias = "tuple[RunColumns, Sequence[Any]]"
-
-
-def _rows(
-    data: Mapping[Any, Any] | _Table, what: Kind, most: int, shape: Shape | None
-) -> list[_Rows]:
-    """Split data into queries, documents and numbers, and a mapping into blocks of rows."""
-    if isinstance(data, _Table):
-        parts = [_of_columns(data, what, shape)]
-    elif shape is None:
-        parts = list(_of_mapping(data, what, most))
-    else:
-        parts = [_of_columns(_Table([], data.get, list), what, shape)]
-    if not any(len(rows.document) for rows, _ in parts):
-        raise _empty(what)
-    return parts
 
 
 def _of_mapping(data: Mapping[Any, Any], what: Kind, most: int) -> Iterator[_Rows]:
@@ -285,6 +302,8 @@ def _of_mapping(data: Mapping[Any, Any], what: Kind, most: int) -> Iterator[_Row
                 f"the {what} given maps {query!r} to {type(documents).__name__}; expected "
                 "{query: {document: number}} or {query: [document, …]}"
             )
+    if not any(map(len, data.values())):
+        raise _empty(what)
     queries = list(data)
     sizes = np.fromiter((len(data[query]) for query in queries), np.int64, len(queries))
     starts = np.concatenate([[0], np.cumsum(sizes)])
@@ -319,8 +338,11 @@ def column_of(data: Any, name: str, argument: str) -> Any:
     return data[name]
 
 
-def _table_of(data: Any, what: Kind, shape: Shape | None) -> _Table:
-    """Return a data frame or rows as columns; `UsageError` for anything else."""
+def _table_of(data: Any, what: Kind, shape: Shape | None) -> _Table | None:
+    """Return a data frame or rows as columns, None for a mapping; `UsageError` for others."""
+    if isinstance(data, Mapping):
+        flat = shape is not None and _lists_of(data, what) is None  # a map needs columns
+        return _Table(what, [], data.get, list) if flat else None
     if hasattr(data, "collect") and not hasattr(data, "__len__"):
         raise UsageError(
             f"the {what} given is a {type(data).__name__}, which holds no rows yet; "
@@ -339,7 +361,7 @@ def _table_of(data: Any, what: Kind, shape: Shape | None) -> _Table:
             cells = zip(*(list_of(column(name)) for name in names), strict=True)
             return [_parsed(dict(zip(names, row, strict=True)), what) for row in cells]
 
-        return _Table(names, column, records)
+        return _Table(what, names, column, records)
     if not isinstance(data, Iterable) or isinstance(data, bytes):
         raise UsageError(
             f"the {what} given is {type(data).__name__}; expected a path, "
@@ -379,35 +401,9 @@ def _table_of_rows(rows: list[Any], what: Kind, shape: Shape | None) -> _Table:
             fault = f"the {what} given holds {_brief(row)}"
             raise UsageError(f"{fault}; expected rows like its first one") from None
 
-    return _Table(list(places), column, lambda: [_parsed(row, what) for row in rows])
+    return _Table(what, list(places), column, lambda: [_parsed(row, what) for row in rows])
 
 
 def _brief(value: Any) -> str:
     text = " ".join(repr(value).split())
     return text if len(text) <= 80 else f"{text[:77]}..."
-
-
-def _of_columns(table: _Table, what: Kind, shape: Shape | None) -> _Rows:
-    """Read the columns that a map, or their names, say to be of ids and numbers."""
-    of = rows_shape(what, table.names, shape) or shape or SHAPES[what]["flat"]
-    where = table.names, what, None
-    if what == "run":
-        layout = layout_of(of, *where)
-    else:
-        query, document = id_columns(of, *where)
-        level = need_column(of, "level", *where) if of.level else None
-        layout = RunLayout(query, document, level, origin=LEVELS)
-    queries, documents = (tokens_of(list_of(table.column(name))) for name in layout[:2])
-    values: Any = []
-    score = None  # a run in the order of its rows
-    if what == "qrels" or layout.number is not None:
-        column = [1] * len(documents) if layout.number is None else table.column(layout.number)
-        values = column if isinstance(column, list) else np.asarray(column)
-        score = _numbers(values).astype(np.float64)
-    origin = Origin(BARE, layout.origin.map)
-    others = {
-        map_: _numbers(table.column(name)).astype(np.float64)
-        for map_, name in layout.others.items()
-    }
-    columns = queries, documents, score, np.arange(1, len(documents) + 1)
-    return run_columns(what, *columns, b"run", origin, others, empty_ids="kept"), values

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
 from itertools import chain, islice
 from shlex import quote
-from typing import Any, Literal, Protocol
+from typing import Any, Literal, NamedTuple, Protocol
 
 import numpy as np
 
@@ -32,17 +32,16 @@ from ragkpi.files.shape_reader import (
 from ragkpi.files.shapes import Shape, id_columns, layout_of, need_column, rows_shape
 from ragkpi.files.structure import LOOKED_AT, lists_of_places
 from ragkpi.files.trec import (
+    NumberColumn,
     Origin,
     QrelsColumns,
     RunColumns,
     RunLayout,
     parse_numbers,
-    parse_order,
     plain_qrels,
     refuse_empty,
     refuse_systems,
-    run_columns,
-    run_id_of,
+    run_of_columns,
 )
 from ragkpi.wording import visible
 
@@ -56,17 +55,34 @@ Kept = Literal["piece", "all"]
 Cell = Literal["id", "number", "level", "other"]
 """What a column holds: a level may be a word or empty, and another column anything."""
 
-# The lines of some rows, and their columns as texts; numbers are written as in TREC's files.
-Piece = tuple[IntArray, Mapping[str, Tokens]]
+
+class Piece(NamedTuple):
+    """Some rows of a table: their lines, columns of ids and levels, and those of numbers.
+
+    Numbers are written as in TREC's files.
+    """
+
+    line: IntArray
+    texts: Mapping[str, Tokens]
+    numbers: Mapping[str, NumberColumn]
+
+
+OddIds = Literal["refused", "kept"]
+"""Whether empty ids, and those that pandas wrote as 1.0, are refused."""
 
 
 class TableFile(Protocol):
-    """The rows of a file, which are read once, as records or by columns."""
+    """The rows of a file, or of what is in memory: read once, as records or by columns."""
 
-    file: str
+    @property
+    def file(self) -> str: ...
+
     names: list[str]  # of its columns
     line: int | None  # that has the names
-    nested: list[str]  # the columns that hold lists
+    odd_ids: OddIds
+
+    @property
+    def nested(self) -> list[str]: ...  # the columns that hold lists
 
     def rows(self) -> Iterator[Row]: ...
     def pieces(self, cells: Mapping[str, Cell], kept: Kept) -> Iterator[Piece]: ...
@@ -87,7 +103,11 @@ def stream_run(table: TableFile, user: Shape | None) -> Iterator[RunColumns]:
         cells = {name: cell for cell, names in of_cells.items() for name in names if name}
         for piece in table.pieces(cells, "piece"):
             block = _run_of(table, piece, layout)
-            _refuse_fractions(table.file, shape, block.query, block.document, layout.document)
+            if table.odd_ids == "refused":
+                query, document = block.query, block.document
+                refuse_empty(table.file, document, block.line, "document id")
+                refuse_empty(table.file, query, block.line[block.starts[:-1]], "query id")
+                _refuse_fractions(table.file, shape, query, document, layout.document)
             yield block
 
 
@@ -103,34 +123,30 @@ def read_qrels(table: TableFile, user: Shape | None) -> QrelsColumns:
     qrels = _qrels_of(table, ids, level)
     if not len(qrels.line):
         return collect_qrels(table.file, ())
-    refuse_empty(table.file, qrels.query, qrels.line, "query id")
-    refuse_empty(table.file, qrels.document, qrels.line, "document id")
-    _refuse_fractions(table.file, shape, qrels.query, qrels.document, ids[1])
+    if table.odd_ids == "refused":
+        refuse_empty(table.file, qrels.query, qrels.line, "query id")
+        refuse_empty(table.file, qrels.document, qrels.line, "document id")
+        _refuse_fractions(table.file, shape, qrels.query, qrels.document, ids[1])
     return qrels._replace(origin=Origin(ids[1], f"level={level or '@number'}"))
 
 
 def _run_of(table: TableFile, piece: Piece, layout: RunLayout) -> RunColumns:
-    (line, columns), number, run_id = piece, None, run_id_of(table.file)
-    ids = columns[layout.query], columns[layout.document]
-    if layout.number is not None:
-        number = parse_order(table.file, columns[layout.number], line, layout.origin.map)
+    texts = piece.texts
     if layout.run_id is not None:
-        run_ids = columns[layout.run_id]
-        run_id = run_ids[len(line) - 1]
-        place = table.names.index(layout.run_id) + 1
-        refuse_systems(table.file, ids, run_ids, line, (layout.run_id, place))
-    others = {map_: columns[name].numbers() for map_, name in layout.others.items()}
-    return run_columns(table.file, *ids, number, line, run_id, layout.origin, others)
+        ids, run_ids = (texts[layout.query], texts[layout.document]), texts[layout.run_id]
+        place = table.names.index(layout.run_id) + 1 if table.line else None
+        refuse_systems(table.file, ids, run_ids, piece.line, layout.run_id, place)
+    return run_of_columns(table.file, texts, piece.numbers, piece.line, layout)
 
 
 def _qrels_of(table: TableFile, ids: Sequence[str], level: str | None) -> QrelsColumns:
     """Read all rows; without a column of levels, all have level 1."""
     cells: dict[str, Cell] = {level: "level"} if level else {}
     parts = list(table.pieces(cells | dict.fromkeys(ids, "id"), "all"))
-    line = np.concatenate([np.zeros(0, np.int64), *(lines for lines, _ in parts)])
+    line = np.concatenate([np.zeros(0, np.int64), *(part.line for part in parts)])
 
     def column(name: str) -> Tokens:
-        return Tokens.joined([Tokens.from_strings([]), *(columns[name] for _, columns in parts)])
+        return Tokens.joined([Tokens.from_strings([]), *(part.texts[name] for part in parts)])
 
     query, document = map(column, ids)
     text = column(level) if level else Tokens.repeated(b"1", len(line))

@@ -13,7 +13,7 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from itertools import pairwise
 from shlex import quote
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal, NamedTuple, Protocol
 
 import numpy as np
 
@@ -41,7 +41,6 @@ from ragkpi.files.lines import (
     LineShape,
     Tokens,
     blocks,
-    refuse_invalid,
     scan,
     spans,
     table_of,
@@ -63,6 +62,10 @@ RUN_LINE = LineShape(
 _MOST_OTHERS = 5  # in a message
 NONE: Mapping[Any, Any] = {}
 _HEAD = 1 << 12  # bytes; enough for the first line, or for its first ten documents
+
+
+class NumberError(InputError):
+    """A score or a level is no number, or none that fits."""
 
 
 class Origin(NamedTuple):
@@ -241,7 +244,7 @@ def stream_run(source: Source) -> Iterator[RunColumns]:
             if len(rows := rows_with_space(lines)):
                 text = lines.text[lines.start[rows[0], 0] : lines.stop[rows[0]]].tobytes()
                 raise id_with_space(block.file, int(lines.line[rows[0]]), text)
-            yield columns_of_lines(block.file, lines, RUN_LINE.columns, TREC)
+            yield _run_of_lines(block.file, lines, RUN_LINE, TREC)
 
 
 def rows_with_space(lines: LineColumns) -> IntArray:
@@ -278,22 +281,45 @@ def columns_of_blocks(
     """Turn blocks of lines into columns, like `stream_run`."""
     for block in texts:
         if len(lines := scan(block, line)):
-            yield columns_of_lines(block.file, lines, line.columns, layout)
+            yield _run_of_lines(block.file, lines, line, layout)
 
 
-def columns_of_lines(
-    file: str, lines: LineColumns, names: Sequence[str], layout: RunLayout
+def _run_of_lines(file: str, lines: LineColumns, line: LineShape, layout: RunLayout) -> RunColumns:
+    columns = {name: lines.column(place) for place, name in enumerate(line.columns)}
+    return run_of_columns(file, columns, columns, lines.line, layout)
+
+
+class NumberColumn(Protocol):
+    """Numbers of rows, NaN for what is none, and the text of each."""
+
+    def numbers(self) -> FloatArray: ...
+    def __getitem__(self, row: int, /) -> bytes: ...
+
+
+def run_of_columns(
+    file: str,
+    texts: Mapping[str, Tokens],
+    numbers: Mapping[str, NumberColumn],
+    line: IntArray,
+    layout: RunLayout,
 ) -> RunColumns:
-    """Read the columns of some lines, at least one; `names` are those of all columns."""
-    columns = {name: lines.column(place) for place, name in enumerate(names)}
-    ids, number = (columns[layout.query], columns[layout.document]), None
-    if layout.number is not None:
-        number = parse_order(file, columns[layout.number], lines.line, layout.origin.map)
-    run_id = run_id_of(file)
+    """Read columns of at least one row; without a number the order of the rows counts."""
+    run_id, map_ = run_id_of(file), layout.origin.map
+    by_rank = layout.number is not None and part_of(map_) == "rank"
+    number = -line.astype(np.float64)
+    if layout.number is not None and by_rank:
+        number = -parse_ranks(file, numbers[layout.number], line, path_of(map_))
+    elif layout.number is not None:
+        number = parse_scores(file, numbers[layout.number], line)
     if layout.run_id is not None:
-        run_id = columns[layout.run_id][len(lines) - 1]
-    others = {map_: columns[name].numbers() for map_, name in layout.others.items()}
-    return run_columns(file, *ids, number, lines.line, run_id, layout.origin, others)
+        run_id = texts[layout.run_id][len(line) - 1]
+    others = {of: numbers[name].numbers() for of, name in layout.others.items()}
+    starts = texts[layout.query].changes()
+    query, document = texts[layout.query].take(starts[:-1]), texts[layout.document]
+    ranks = np.full(len(line), by_rank)
+    return RunColumns(
+        file, query, starts, document, number, line, run_id, ranks, layout.origin, others
+    )
 
 
 def refuse_systems(
@@ -301,11 +327,12 @@ def refuse_systems(
     ids: tuple[Tokens, Tokens],
     run_ids: Tokens,
     line: IntArray,
-    name: tuple[str, int],
+    name: str,
+    place: int | None,
 ) -> None:
     """Raise `InputError` if a column tells apart runs that retrieve the same documents.
 
-    `name` is that of the column, with its place from 1.
+    `name` is that of the column, `place` from 1 where it stands in lines.
     """
     of_run = run_ids.first_rows()
     if not of_run.any():
@@ -315,38 +342,15 @@ def refuse_systems(
     if len(again):
         row = int(again[0])
         systems = run_ids.take(np.unique(of_run)).tolist()
-        fault = f"{shown_names([name[0]])} tells {len(systems)} runs apart ({listed(systems)})"
-        value = visible(decoded(systems[0]))
-        rows = quote(f'NR == 1 || ${name[1]} == "{value}"')
-        separator = "\\t" if file.endswith((".tsv", ".txt")) else ","
-        command = f"awk -F'{separator}' {rows} {quote(visible(file))} > run.csv"
-        raise InputError(file, int(line[row]), fault, f"expected the lines of one: {command}")
-
-
-def run_columns(
-    file: str,
-    query: Tokens,
-    document: Tokens,
-    number: FloatArray | None,
-    line: IntArray,
-    run_id: bytes,
-    origin: Origin,
-    others: Mapping[str, FloatArray],
-    empty_ids: Literal["refused", "kept"] = "refused",
-) -> RunColumns:
-    """Group rows by query; `number` holds scores or ranks, and without it row order counts."""
-    by_rank = number is not None and part_of(origin.map) == "rank"
-    if number is None:
-        number = -line.astype(np.float64)
-    elif by_rank:
-        number = -number
-    starts = query.changes()
-    query = query.take(starts[:-1])
-    if empty_ids == "refused":
-        refuse_empty(file, document, line, "document id")
-        refuse_empty(file, query, line[starts[:-1]], "query id")
-    ranks = np.full(len(line), by_rank)
-    return RunColumns(file, query, starts, document, number, line, run_id, ranks, origin, others)
+        fault = f"{shown_names([name])} tells {len(systems)} runs apart ({listed(systems)})"
+        expected = "expected the rows of one"
+        if place is not None:
+            value = visible(decoded(systems[0]))
+            rows = quote(f'NR == 1 || ${place} == "{value}"')
+            separator = "\\t" if file.endswith((".tsv", ".txt")) else ","
+            command = f"awk -F'{separator}' {rows} {quote(visible(file))} > run.csv"
+            expected = f"expected the lines of one: {command}"
+        raise InputError(file, int(line[row]), fault, expected)
 
 
 def whole_queries(parts: Iterable[RunColumns], *, held: bool = False) -> Iterator[RunColumns]:
@@ -404,7 +408,7 @@ def no_results(file: str) -> InputError:
 _DIGITS = 16  # of 2 ** 53
 
 
-def parse_ranks(file: str, text: Tokens, line: IntArray, path: str = "") -> FloatArray:
+def parse_ranks(file: str, text: NumberColumn, line: IntArray, path: str = "") -> FloatArray:
     """Read ranks, whole numbers from 0; programs write a column with gaps as 1.0, 2.0.
 
     `UnsettledError` if other numbers have the `path` of ranks: SQLite calls its scores ``rank``.
@@ -420,7 +424,8 @@ def parse_ranks(file: str, text: Tokens, line: IntArray, path: str = "") -> Floa
             MapChoice(f"score={path}", "large is better"),
         ]
         raise UnsettledError(file, fault, expected, "map_run", maps)
-    refuse_invalid(file, line, text, whole, "rank", expected)
+    for row in np.flatnonzero(~whole)[:1].tolist():
+        raise NumberError(file, int(line[row]), f"rank {shown(text[row])}", expected)
     return rank
 
 
@@ -438,21 +443,14 @@ def decimal_advice(text: bytes) -> str:
     return f"expected a decimal number {next(advice, '')}".strip()
 
 
-def parse_order(file: str, text: Tokens, line: IntArray, map_: str) -> FloatArray:
-    """Read the scores or ranks that a map names; errors as in `parse_ranks`, `parse_scores`."""
-    if part_of(map_) == "rank":
-        return parse_ranks(file, text, line, path_of(map_))
-    return parse_scores(file, text, line)
-
-
-def parse_scores(file: str, text: Tokens, line: IntArray) -> FloatArray:
+def parse_scores(file: str, text: NumberColumn, line: IntArray) -> FloatArray:
     """Read scores, (n,); `InputError` with the line for a non-number."""
     score = text.numbers()
     wrong = np.flatnonzero(np.isnan(score))
     if len(wrong):
         value = text[int(wrong[0])]
         fault = f"score {shown(value)}"
-        raise InputError(file, int(line[wrong[0]]), fault, decimal_advice(value))
+        raise NumberError(file, int(line[wrong[0]]), fault, decimal_advice(value))
     return score
 
 
@@ -648,7 +646,7 @@ class QrelsColumns(NamedTuple):
 
 def fractional(file: str, line: int, level: float, advice: str) -> InputError:
     """Return the error for a fractional level where levels must be whole."""
-    return InputError(file, line, f"level '{float(level)!r}'", f"{_WHOLE}; {advice}")
+    return NumberError(file, line, f"level '{float(level)!r}'", f"{_WHOLE}; {advice}")
 
 
 def read_qrels(path: str) -> QrelsColumns:
@@ -692,38 +690,19 @@ def parse_numbers(
             level[row] = value[row] = of_word
             whole[row] = True
         elif readable[row] and not plain[row]:
-            raise fractional(file, int(line[row]), value[row], "--gains reads others")
+            raise fractional(file, int(line[row]), value[row], f"{spell('gains')} reads others")
         elif not plain[row]:
             integer = _INTEGER.fullmatch(word)
             number = int(b"".join(integer.groups())) if integer else 2**63
             if not -(2**63) <= number < 2**63:
                 expected = _expected_level(text, value)
-                raise InputError(file, int(line[row]), f"level {shown(text[row])}", expected)
+                raise NumberError(file, int(line[row]), f"level {shown(text[row])}", expected)
             level[row] = number
     if unrated:
         warn_of_unrated(file, len(unrated), int(line[unrated[0]]), text[unrated[0]])
     if (whole | ~readable).all():
         return level, None
     return judged_or_not(value), value
-
-
-def with_words(file: str, level: FloatArray, values: Sequence[Any], line: IntArray) -> FloatArray:
-    """Return levels from memory, with those of words, and -1 where nobody gave a rating."""
-    rows = np.flatnonzero(np.isnan(level)).tolist()
-    if not rows:
-        return level
-    level = level.copy()
-    texts = [b"" if values[row] is None else str(values[row]).strip().encode() for row in rows]
-    names = _LEVEL_NAMES.get()
-    unrated = [
-        row for row, text in zip(rows, texts, strict=True) if decoded(text).lower() in MISSING
-    ]
-    level[unrated] = -1
-    for row, text in zip(rows, texts, strict=True):
-        level[row] = names.get(text, level[row])
-    if unrated and not names.keys() & {b"", b"nan"}:
-        warn_of_unrated(file, len(unrated), int(line[unrated[0]]))
-    return level
 
 
 def warn_of_unrated(file: str, count: int, line: int, word: bytes = b"") -> None:

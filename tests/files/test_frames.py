@@ -74,7 +74,7 @@ def test_whole_numbers_are_ids(package):
     [
         (("q9", 1.5, 1), "an id is "),
         (("q9", None, 1), "an id is "),
-        (("q9", "d", 1.5), "query q9, document d: level 1.5; expected an integer"),
+        (("q9", "d", 1.5), "query q9, document d: level '1.5'; expected an integer"),
     ],
 )
 def test_what_is_no_id_and_no_level_is_refused(package, row, says):

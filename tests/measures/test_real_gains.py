@@ -146,7 +146,7 @@ def test_trecs_levels_are_whole(tmp_path, ragkpi):
     [
         ({"gains": {"q": {"z": 1.0}}}, "1 document has a gain and no judgement in qrels, first z"),
         ({"gains": {"q": {"a": "high"}}}, "level 'high'; expected a number"),
-        ({"gains": {"q": {"a": math.inf}}}, "level inf; expected a number"),
+        ({"gains": {"q": {"a": math.inf}}}, "level 'inf'; expected a number"),
         ({"gains": GAINS, "measures": "map"}, "none of the measures takes gains; .* dcg, "),
         ({"gains": GAINS, "measures": "ndcg.2=5"}, "expected one of the two"),
     ],
