@@ -16,6 +16,7 @@ from tests.simulation import (
     replicates,
     shapes,
     slices,
+    ties,
 )
 
 STUDIES = [
@@ -26,6 +27,7 @@ STUDIES = [
     slices.STUDY,
     gates.STUDY,
     judging.STUDY,
+    ties.STUDY,
     intervals.STUDY,
     calibrate.STUDY,
     agree.STUDY,
