@@ -289,8 +289,7 @@ def scored_runs(
             if isinstance(path, str):
                 Source(path).close()  # refuses what there is not
             raise UsageError(f"{visible(lone)}: a run; expected qrels before it")
-        plain = session.rel_info == "qrels"
-        depth = names_needed(metrics, session.settings) if plain and not results else 0
+        depth = names_needed(metrics, session.settings) if session.rel_info == "qrels" else 0
         evaluated = session.evaluate(read, metrics, depth, "kept").over_common_queries()
         signature = session.signed(metrics)
         for name, run in evaluated.items():

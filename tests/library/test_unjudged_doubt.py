@@ -84,3 +84,23 @@ def test_a_gate_calls_runs_as_its_table_does(tmp_path):
         qrels, paths, "map", names="file", fail_if="worse", problems="kept"
     ).verdicts
     assert "judged in the top 50: deep 100%, shallow 40%" in str(verdict)
+
+
+@pytest.mark.filterwarnings("ignore::ragkpi.RagkpiWarning")
+def test_a_stored_result_beside_two_runs_leaves_their_gate_in_doubt(tmp_path, ragkpi):
+    import ragkpi as library
+
+    qrels, runs = judged_to({"old": 10, "new": 0}, RELEVANT)
+    rows = [f"{q} 0 {d} {level}\n" for q, of in qrels.items() for d, level in of.items()]
+    (tmp_path / "qrels").write_text("".join(rows))
+    for name, run in runs.items():
+        rows = [f"{q} Q0 {d} 1 {s} {name}\n" for q, of in run.items() for d, s in of.items()]
+        (tmp_path / name).write_text("".join(rows))
+    store = ("eval", "-cqm", "P.10", "-o", "stored.json", "qrels", "old")
+    assert ragkpi(*store, folder=tmp_path).status == 0
+    every = {name: str(tmp_path / name) for name in ("old", "new", "stored.json")}
+    found = library.compare(
+        str(tmp_path / "qrels"), every, "P.10", fail_if="worse", problems="kept"
+    )
+    outcomes = {verdict.run: verdict.outcome for verdict in found.verdicts}
+    assert outcomes == {"new": "doubted", "stored.json": "passed"}
