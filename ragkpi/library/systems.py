@@ -60,6 +60,8 @@ def by_system(runs: Mapping[str, Scores]) -> dict[str, Scores]:
 
     A system lacks a seed that could not be read, and its value would be another one's.
     """
+    if not any(isinstance(name, Seed) for name in runs):
+        return dict(runs)
     of_systems: dict[str, list[Scores]] = {}
     for name, scores in runs.items():
         known = deterministic(scores) if isinstance(name, Seed) and name.seeds == 1 else scores

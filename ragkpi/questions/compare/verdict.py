@@ -16,9 +16,8 @@ from ragkpi.interface import interface, spell
 from ragkpi.library.stored import StoredResult
 from ragkpi.library.unjudged_doubt import Doubt, Judging, limits_of
 from ragkpi.measures.measure import Metric, Scores
-from ragkpi.reports.names import DETERMINISTIC, Seed, run_names
+from ragkpi.reports.names import Seed, run_names
 from ragkpi.statistics.all_pairs import AllPairs, MetricPairs
-from ragkpi.statistics.decisions import FEWEST_SEEDS
 from ragkpi.statistics.paired import Claim, Comparison, Difference
 from ragkpi.statistics.replicates import (
     DECIDING,
@@ -63,10 +62,9 @@ def sentences(compared: Comparison | AllPairs, doubts: Mapping[str, Doubt]) -> l
         pairs = itertools.combinations(numbers, 2)
     if unreachable:
         return [*(said if len(compared.claims) == 1 else ()), unreachable]
-    said += seeds_in_words(compared.names, compared.runs)
-    said += _too_few_seeds(compared.runs, pairs)
+    if any(run.seeds > 1 for run in compared.runs):
+        said += _of_seeds(compared, pairs)
     if isinstance(compared, Comparison):
-        said += _without_seeds(compared)
         said[-1] += _contrary(compared)
     said[-1] += _shares(doubts, reference, metrics)
     return said
@@ -103,23 +101,22 @@ def seeds_in_words(names: Sequence[str], runs: Sequence[Scores]) -> list[str]:
     return [f"Values are means over {joined(each)}."]
 
 
-def _too_few_seeds(runs: Sequence[Scores], pairs: Iterable[tuple[int, int]]) -> list[str]:
-    """Say why too few seeds decide nothing of some pairs, by the runs' numbers."""
-    seeds = [FEWEST_SEEDS if run.is_deterministic else run.seeds for run in runs]
-    each = {evidence_of(seeds[one], seeds[other]): None for one, other in pairs}
-    reasons = [TOO_FEW_SEEDS[evidence] for evidence in each if evidence not in DECIDING]
-    return [f"{reason[0].upper()}{reason[1:]}." for reason in reasons]
+def _of_seeds(compared: Comparison | AllPairs, pairs: Iterable[tuple[int, int]]) -> Iterator[str]:
+    """Say over how many seeds the values are, and what too few of them leave open.
 
-
-def _without_seeds(comparison: Comparison) -> list[str]:
-    """Say what p would be if a lone run came out alike every time."""
-    lone = [d for d in comparison.claims if d.evidence == "one run"]
-    if not lone:
-        return []
-    name = comparison.names[0] if comparison.runs[0].seeds == 1 else lone[0].run
-    against = f" against {lone[0].run}" if len(lone) > 1 else ""
-    p, text = short_p(lone[0].p), interface().system_text(name, ["RUN", DETERMINISTIC])
-    return [f"If {name} comes out alike every time, p = {p}{against}: write {text}."]
+    `pairs` are the numbers of the runs that are compared. A lone run, beside several seeds, may
+    come out otherwise: a sentence says what p would be if it does not.
+    """
+    names, runs = compared.names, compared.runs
+    yield from seeds_in_words(names, runs)
+    each = dict.fromkeys(evidence_of(runs[one].seeds, runs[other].seeds) for one, other in pairs)
+    for reason in (TOO_FEW_SEEDS[evidence] for evidence in each if evidence not in DECIDING):
+        yield f"{reason[0].upper()}{reason[1:]}."
+    claims = compared.claims if isinstance(compared, Comparison) else ()
+    if lone := [d for d in claims if d.evidence == "one run"]:
+        name = names[0] if runs[0].seeds == 1 else lone[0].run
+        against = f" against {lone[0].run}" if len(lone) > 1 else ""
+        yield f"If {name} comes out alike every time, p = {short_p(lone[0].p)}{against}."
 
 
 def _first(sentences: Sequence[str]) -> list[str]:
