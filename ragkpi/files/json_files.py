@@ -8,11 +8,11 @@ from __future__ import annotations
 import itertools
 import os
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from typing import Any
 
-from ragkpi.errors import InputError, SeparateRankingsError
+from ragkpi.errors import InputError
 from ragkpi.files import column_names as fields
 from ragkpi.files.json_text import (
     DECODER,
@@ -35,15 +35,11 @@ from ragkpi.files.shape_reader import (
     shape_for,
     stream_documents,
 )
-from ragkpi.files.shapes import Shape, mapped
+from ragkpi.files.shapes import Shape
 from ragkpi.files.structure import LOOKED_AT, TABLE, Root, table_rows
 from ragkpi.files.trec import QrelsColumns, RunColumns
-from ragkpi.interface import spell
-from ragkpi.wording import listed
 
 _WHOLE = 'expected {"query": {"document": number, …}, …} or an array of results'
-_MTEB = "mteb_model_meta"  # beside its predictions
-_MOST_RANKINGS = 20  # in a message
 # A run has more bytes per value, even {"1":1,"2":1}, and a smaller file cannot fill memory.
 _SHORTEST_VALUE = 5
 SMALLEST_BOMB = 1 << 24
@@ -68,9 +64,6 @@ def _shape_of_text(text: JsonText, kind: Kind, user: Shape | None) -> Shape:
         records = [value for _, _, value, _ in itertools.islice(probe.entries(), LOOKED_AT)]
     elif probe.next() == "{":
         value = {str(key): of for _, key, of, _ in itertools.islice(probe.entries(), LOOKED_AT)}
-        of_mteb = _MTEB in value and kind == "run" and user is None
-        if of_mteb and (shape := _of_mteb(text.file, value)):
-            return shape
         records, root = [value], "$"
     else:
         raise no_object(text.file, 1)
@@ -116,24 +109,6 @@ def _lines_of_keys(text: str, line: int, start: int, end: int) -> list[int]:
             start = match.start()
             lines.append(line)
     return lines
-
-
-def _of_mteb(file: str, value: Mapping[str, Any]) -> Shape | None:
-    """Return the shape of the only ranking in MTEB's predictions; None without one.
-
-    They are ``{subset: {split: {query: {document: score}}}}``.
-    """
-    subsets = {key: of for key, of in value.items() if key != _MTEB and isinstance(of, dict)}
-    paths = [f"$.{subset}.{split}" for subset, splits in subsets.items() for split in splits]
-    if len(paths) < 2:
-        of_query = {"query": "@key", "list": "@value", "doc": "@key", "score": "@value"}
-        shape = mapped({"records": paths[0], **of_query}, "run") if paths else None
-        return shape and shape._replace(name="recognised", required=())
-    some = listed([path.encode("utf-8", "surrogatepass") for path in paths], _MOST_RANKINGS)
-    fault = f"{len(paths)} separate rankings of the queries ({some})"
-    map_ = f"records={paths[0]}, query=@key, list=@value, doc=@key, score=@value"
-    expected = f"expected one of them, such as {spell('map_run', map_)}"
-    raise SeparateRankingsError(file, None, fault, expected)
 
 
 def _whole_text(source: Source, expected: str = _WHOLE) -> JsonText:

@@ -33,6 +33,7 @@ from ragkpi.files.structure import (
     places_in,
 )
 from ragkpi.interface import spell
+from ragkpi.wording import listed
 
 _MOST_NAMED = 4  # lists, and maps, in a message
 _MOST_KEYS = 20
@@ -109,8 +110,10 @@ def recognise(
     """
     if not given and (stack := _stack_of(records, kind)):
         of_stack = dict(part.split("=", 1) for part in stack.map.split(", "))
-        settled = {"query", "doc"} <= of_stack.keys()
-        found = Recognition([of_stack]) if settled else _find(records, kind, of_stack, root)
+        if {"query", "doc"} <= of_stack.keys():
+            found = _of_stack(stack, of_stack, records[0])
+        else:
+            found = _find(records, kind, of_stack, root)
         return found._replace(stack=stack.name)
     found = _find(records, kind, given, root)
     if found.fault and records and all(map(_has_empty_lists, records)):
@@ -168,6 +171,26 @@ def _stack_of(records: Sequence[Any], kind: Kind) -> Stack | None:
         if stack.kind == kind and all(told):
             return stack
     return None
+
+
+def _of_stack(stack: Stack, map_: Mapping[str, str], record: Any) -> Recognition:
+    """Return the map of a stack; several if its records are under several keys."""
+    paths = [map_.get("records", "")]
+    while any("*" in path for path in paths):
+        parts = [path.partition("*") for path in paths]
+        paths = [
+            f"{above}{key}{rest}"
+            for above, _, rest in parts
+            for key, value in (Path(above.strip("$.")).any_value(record) or record).items()
+            if key not in stack.told_by and isinstance(value, dict)
+        ]
+    maps = [{**map_, "records": path} if path else map_ for path in paths]
+    if len(maps) == 1:
+        return Recognition(maps)
+    some = listed([path.encode("utf-8", "surrogatepass") for path in paths], _MOST_KEYS)
+    fault = f"{len(maps)} separate rankings of the queries ({some})"
+    such = spell(f"map_{stack.kind}", map_text(maps[0]))
+    return Recognition(maps, fault, f"expected one of them, such as {such}")
 
 
 class _Documents(NamedTuple):

@@ -14,7 +14,7 @@ from typing import Any, NamedTuple, TypeAlias
 import numpy as np
 
 from ragkpi.arrays import FloatArray, IntArray
-from ragkpi.errors import InputError, MapChoice, RagkpiNote
+from ragkpi.errors import InputError, MapChoice, RagkpiNote, SeparateRankingsError
 from ragkpi.files import column_names as fields
 from ragkpi.files.column_names import ORDER, KeyTwiceError, is_score
 from ragkpi.files.json_text import (
@@ -647,4 +647,7 @@ def unsettled_names(kind: Kind, file: str, found: Recognition) -> InputError:
     """Return the error for records whose names do not settle a reading."""
     fault = visible(found.fault)
     error = unsettled(kind, file, fault, [MapChoice(map_text(of)) for of in found.maps])
-    return InputError(file, None, fault, found.advice) if found.advice else error
+    if not found.advice:
+        return error
+    kind_of_error = SeparateRankingsError if found.stack else InputError
+    return kind_of_error(file, None, fault, found.advice)

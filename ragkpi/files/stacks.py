@@ -24,7 +24,8 @@ class Stack(NamedTuple):
         Paths that the first record must have, each with a value; keys inside a list are not there
         if the first query retrieved nothing.
     map
-        The parts that names do not settle, as ``--map-run`` takes them; names find the others.
+        The parts that names do not settle, as ``--map-run`` takes them; names find the others. In
+        the path to the records ``*`` is the only other key there.
     """
 
     name: str
@@ -34,6 +35,12 @@ class Stack(NamedTuple):
 
 
 STACKS = (
+    Stack(
+        "MTEB: predictions of a subset and a split",
+        "run",
+        ("mteb_model_meta",),
+        "records=$.*.*, query=@key, list=@value, doc=@key, score=@value",
+    ),
     Stack(
         "usearch: keys and distances of a search",
         "run",

@@ -11,6 +11,10 @@ pytestmark = pytest.mark.filterwarnings("ignore")
 
 # The name of a stack, as far as its colon: a record as it writes it, and what it means.
 SAMPLES = {
+    "MTEB": (
+        {"mteb_model_meta": {"revision": "a"}, "default": {"test": {"q": {"a": 0.5}}}},
+        {"q": {"a": 0.5}},
+    ),
     "usearch": (
         {"query_id": "q", "keys": [7, 9], "distances": [0.2, 0.5]},
         {"q": {"7": -0.2, "9": -0.5}},
