@@ -443,8 +443,6 @@ class _Search(NamedTuple):
         """Return the id of a case, which is that of its query: of no hit and no row."""
         rows = not documents.path
         names = {last_name(path) for path in level.columns}
-        if not names.isdisjoint(fields.SCORE):
-            return []
         if rows and names.isdisjoint(fields.JUDGED_DOCUMENT):
             return []
         ids = [path for path in level.of_name(fields.CASE_ID) if "." not in path]
@@ -525,7 +523,7 @@ def _gives_way(one: _Documents, found: Sequence[_Documents]) -> bool:
     """Whether a listing is one of records around another one."""
     names_query = bool(one.listing.of_name(fields.QUERY_ID) or _texts_of_queries(one.listing))
     return any(
-        other.path.startswith(f"{one.path}[]") and (names_query or not one.ids)
+        other.path.startswith(f"{one.path}[]") and names_query
         if one.path
         else other.path != "" and other.claim >= one.claim
         for other in found
@@ -565,9 +563,7 @@ def _texts_of_queries(listing: Listing) -> list[str]:
     found = []
     for path, values in listing.columns.items():
         steps = path.split(".")
-        # A span has the key input.value.
-        length = 2 if plain_name(".".join(steps[-2:])) in fields.QUERY_TEXT else 1
-        name, above = (plain_name(".".join(of)) for of in (steps[-length:], steps[:-length]))
+        name, above = plain_name(steps[-1]), plain_name(".".join(steps[:-1]))
         named = name in fields.QUERY_TEXT and (not above or above in fields.OF_QUERIES)
         if named and all(map(is_scalar, values)):
             found.append((len(steps), fields.QUERY_TEXT.index(name), path))

@@ -198,7 +198,7 @@ class Structure(dict[str, Listing]):
 
     def _add_list(self, path: str, value: Sequence[Any], depth: int) -> None:
         self.setdefault(path, Listing(path))
-        first = value if len(value) <= _ELEMENTS else [*value[: _ELEMENTS - 1], value[-1]]
+        first = value[:_ELEMENTS]
         tuples = _are_tuples(first)
         if not tuples and {list} < {*map(type, first)}:
             return  # by place, such as Redis' count, id, score and fields
@@ -238,9 +238,12 @@ def _are_tuples(elements: Sequence[Any]) -> bool:
     if inner or len({*map(len, elements)}) != 1:
         return False
     columns = [*zip(*elements, strict=True)]
-    levels = are_numbers(columns[-1]) and all(0 <= float(one) < 10 for one in columns[-1])
-    if len(columns) == 2 and levels:
-        return True  # ids may be numbers, too
+    if (
+        len(columns) == 2
+        and are_numbers(columns[1])
+        and all(0 <= float(one) < 10 for one in columns[1])
+    ):
+        return True  # levels; ids may be numbers, too
     kinds = [{"number" if is_number(one) else type(one) for one in column} for column in columns]
     return all(len(of) == 1 for of in kinds) and any(of != kinds[0] for of in kinds)
 
