@@ -332,6 +332,7 @@ def _curve(line: Line, of_lines: int, axes: Any) -> Any:
         markerfacecolor=colour if number % 2 == 0 else "white",
         linewidth=1.3,
         color=colour,
+        clip_on=False,  # whole markers at the limits
     )
     if line.band:
         x, low, high = zip(*line.band, strict=True)

@@ -96,13 +96,13 @@ def _head(options: argparse.Namespace) -> Iterator[str]:
     yield f"{'; '.join(versions())}."
     yield ""
     yield from _paragraph(
-        f"Whole processes, the commands of a line in turn; medians of {options.repeats}. But for "
-        "the first table, time is processor time (user and system), and ragkpi keeps to one core. "
-        "What misses its aim is bold. `tests/README.md` describes the inputs."
+        f"Times of whole processes, medians of {options.repeats}; the commands of a line "
+        "alternate. Except in the first table, time is processor time (user and system) on one "
+        "core. Missed targets are bold. `tests/README.md` describes the inputs."
     )
     yield from _paragraph(
-        "The compiled kernel reads a run on one core; several runs of a call are read side by "
-        "side, unless `RAGKPI_WORKERS=1` says otherwise."
+        "The compiled kernel reads a run on one core. Several runs of a call are read in parallel, "
+        "unless `RAGKPI_WORKERS=1`."
     )
 
 

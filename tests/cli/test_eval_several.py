@@ -159,7 +159,7 @@ def test_one_run_in_trec_lines_imports_only_what_it_uses():
     done = subprocess.run(
         [sys.executable, "-c", code, *arguments],
         cwd=FIXTURES,
-        env={**os.environ, "PYTHONPATH": str(FIXTURES.parent)},
+        env={**os.environ, "PYTHONPATH": str(FIXTURES.parents[1])},
         capture_output=True,
         text=True,
     )

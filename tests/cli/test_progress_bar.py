@@ -23,7 +23,7 @@ def start(stdout, stderr):
     return subprocess.Popen(
         [sys.executable, *ARGUMENTS, "-"],
         cwd=FIXTURES,
-        env={**os.environ, "TERM": "xterm", "PYTHONPATH": str(FIXTURES.parent)},
+        env={**os.environ, "TERM": "xterm", "PYTHONPATH": str(FIXTURES.parents[1])},
         stdin=subprocess.PIPE,
         stdout=stdout,
         stderr=stderr,

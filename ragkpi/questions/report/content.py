@@ -84,7 +84,7 @@ def main_first(metrics: Sequence[Metric], request: str = "") -> list[Metric]:
     """
     numeric = [m for m in metrics if m.measure.numeric and m.is_printed("summary")]
     if not numeric:
-        raise UsageError("a page needs a measure that is a number; give one with -m")
+        raise UsageError("a report needs a numeric measure; give one with -m")
     names = {metric.name for metric in find_metrics([request])} if request else set()
     main = next((metric for metric in numeric if metric.name in names), numeric[0])
     return [main, *(metric for metric in metrics if metric is not main)]
@@ -178,24 +178,24 @@ def report_document(
 
     notes = list(dict.fromkeys([*notes, *session.notes]))
     if (left_out := len(parts) - MOST_SLICES) > 0:
-        notes.append(f"the page has the {MOST_SLICES} largest slices; {left_out} are left out")
+        notes.append(f"the {MOST_SLICES} largest groups are shown; {left_out} are left out")
     if evaluated and len(details) < len(queries):
         notes.append(
             f"documents are shown for {counted(len(details), 'query', 'queries')} of "
-            f"{len(queries):,}, those on which the runs differ most; --detail-queries and "
-            "--detail-depth say of how many at most"
+            f"{len(queries):,}, those on which the runs differ most (see --detail-queries and "
+            "--detail-depth)"
         )
     if evaluated and not small:
-        notes.append("what unjudged documents could change: ragkpi holes QRELS RUN... says it")
+        notes.append("for the effect of unjudged documents, run ragkpi holes QRELS RUN...")
     if evaluated is None:
         notes.append(
-            "stored results and systems of several runs have no documents: how deep to retrieve, "
-            "retriever or reranker, unjudged documents and rankings are on a page of the runs"
+            "saved results and systems of several seeds have no documents: depth, diagnosis, "
+            "unjudged documents and rankings are only in a report of the runs"
         )
     if len(runs) > _LEADERS:
         notes.append(
-            f"depth, diagnosis and unjudged documents are of the best {_LEADERS} of {len(runs)} "
-            "runs, and pairs have one of them"
+            f"depth, diagnosis, unjudged documents and pairs are shown for the best {_LEADERS} of "
+            f"{len(runs)} runs"
         )
     titled = ", ".join(run.label for run in runs) if len(runs) <= _TITLED else "Retrieval report"
     document = {

@@ -412,7 +412,7 @@
     if (!data.holes) return;
     const names = pinned().map((run) => data.names[run]);
     const charts = data.runs.length < 2 ? data.holes.charts : data.holes.charts.map((chart) => ({ ...chart, rows: chart.rows.filter((row) => names.includes(row.name)) }));
-    fill("holes-body", state.s ? make("p", { class: "hint" }, "Over all queries, not the chosen slice.") : null, ...answerElements("holes", [data.holes], charts, null));
+    fill("holes-body", state.s ? make("p", { class: "hint" }, "Over all queries, not the chosen group.") : null, ...answerElements("holes", [data.holes], charts, null));
   }
 
   // A chart whose values are all the same says nothing.
@@ -559,7 +559,7 @@
     const rankOf = (run) => (place) => ranks[run].get(place) ?? Infinity;
     const columns = [
       { title: "Document", key: (place) => detail.documents[place], cell: (place) => id(detail.documents[place]) },
-      { title: "Grade", key: (place) => detail.levels[place], cell: (place) => badge(detail.levels[place]) },
+      { title: "Judgement", key: (place) => detail.levels[place], cell: (place) => badge(detail.levels[place]) },
       ...runs.map((run, side) => ({
         title: runs.length > 1 ? `Rank in ${"AB"[side]}` : "Rank", numeric: true, key: rankOf(run),
         cell: (place) => (ranks[run].has(place) ? String(ranks[run].get(place)) : "not retrieved"),

@@ -229,7 +229,7 @@ def _description(runs: Sequence[ReportedRun], metric: Metric) -> str:
     if not metric.is_comparable:
         return f"No run is better than another in {metric.name}."
     best = best_value(metric, [run.label for run in runs], values)
-    return f"By {metric.name}, {best}, described and not tested."
+    return f"By {metric.name}, {best} (exploratory, not tested)."
 
 
 def _pair_text(d: Difference, p: float | None, limit: float) -> list[str]:
@@ -259,8 +259,8 @@ def more_queries(
     (sample,) = comparable_samples(names, scores, procedure)
     if sample.units < FEWEST_IN_PILOT:
         return (
-            f"Add queries: {sample.units} are too few even to plan with; from {FEWEST_IN_PILOT} "
-            "on, ragkpi power says how many a difference takes."
+            f"Add queries: {sample.units} are too few to plan with; with {FEWEST_IN_PILOT} or "
+            "more, ragkpi power computes how many you need."
         )
     try:
         (noise,) = noise_of_runs(sample, procedure.bootstrap)
@@ -270,8 +270,8 @@ def more_queries(
     number = queries_needed(seen / 2, noise, alpha=procedure.limit)
     return (
         f"Add queries: these {sample.queries} detect a difference of "
-        f"{rounded(seen, metric.measure.style)} in four of five cases, half of it takes "
-        f"{number:,} (ragkpi power)."
+        f"{rounded(seen, metric.measure.style)} with 80% power, half of it takes {number:,} "
+        "(ragkpi power)."
     )
 
 
@@ -289,9 +289,7 @@ def advice(
     items = [(more, "compare")]
     swaps = bounds.swaps if bounds else ()
     if any(swap.better == 0 and swap.metric.name == main.name for swap in swaps):
-        items.append(
-            (f"Judge documents: those unjudged might cost {best.label} its place.", "holes")
-        )
+        items.append(("Judge more documents: unjudged ones could put another run first.", "holes"))
     for section in ("diagnoses", "depths"):
         items += [(answer.get("todo", ""), section) for answer in part.get(section, ())[:1]]
     return [{"text": text, "section": section} for text, section in items if text][:_MOST_ADVICE]

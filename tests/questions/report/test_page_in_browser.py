@@ -52,7 +52,7 @@ def address(tmp_path_factory):
     (folder / "by").write_text("query,kind\nhd-01,first\nhd-02,first\nhd-03,other\n")
     path = folder / "report.html"
     command = ("report", *ARGUMENTS, *texts, "-o", str(path), "qrels.txt", *RUNS)
-    environment = {**os.environ, "PYTHONPATH": str(FIXTURES.parent)}
+    environment = {**os.environ, "PYTHONPATH": str(FIXTURES.parents[1])}
     subprocess.run(
         [sys.executable, "-m", "ragkpi", *command], cwd=FIXTURES, env=environment, check=True
     )
@@ -155,7 +155,7 @@ def test_the_page_leads_with_the_best_run_and_says_what_is_tested(driver, page, 
     assert text_of(driver, "#verdict").endswith(pairs["answer"][0])
     assert text_of(driver, "#summary-table tbody th .id") == "fusion"
     click(driver, "#summary-table thead th:nth-child(5) button")  # another measure
-    assert "described and not tested" in text_of(driver, "#verdict")
+    assert "(exploratory, not tested)" in text_of(driver, "#verdict")
     assert texts_of(driver, "#summary-table tr.rule") == []
 
 
@@ -302,7 +302,7 @@ def test_a_slice_filters_everything(driver, page):
     )
     queries = "return [...document.querySelectorAll('#heatmap tbody a')].map(e => e.innerText)"
     assert sorted(driver.execute_script(queries)) == ["hd-01", "hd-02"]
-    assert "described and not tested" in text_of(driver, "#verdict")
+    assert "(exploratory, not tested)" in text_of(driver, "#verdict")
     assert "kind" in driver.execute_script("return decodeURIComponent(location.hash)")
 
 

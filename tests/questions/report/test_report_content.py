@@ -236,7 +236,7 @@ def test_long_texts_are_cut_so_that_the_page_stays_small(report, tmp_path):
     [
         (("qrels.txt", BM25), b"-o report.html"),
         (("-o", "x.html", "qrels.txt"), b"1 file; "),
-        (("-o", "x.html", "-m", "runid", "qrels.txt", BM25), b"a measure that is a number"),
+        (("-o", "x.html", "-m", "runid", "qrels.txt", BM25), b"a numeric measure"),
     ],
 )
 def test_what_cannot_be_a_page_is_refused_in_a_line(ragkpi, arguments, said):

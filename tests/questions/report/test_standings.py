@@ -91,4 +91,4 @@ def test_the_page_says_what_its_queries_detect_whatever_difference_they_show():
 
 
 def test_few_queries_plan_nothing():
-    assert "12 are too few even to plan with" in advised(np.tile([0.2, -0.21], 6))
+    assert "12 are too few to plan with" in advised(np.tile([0.2, -0.21], 6))
