@@ -50,9 +50,9 @@ REPORTED = ("map", "ndcg_cut.10", "recip_rank", "recall.100")  # the default mea
 
 @dataclass(frozen=True)
 class ComparedReport(Report):
-    """Runs, and how they differ: from a baseline, or each from each.
+    """Runs and their differences, from a baseline or between all pairs.
 
-    `notes` are what changes how far to believe the verdict.
+    `notes` are reasons for caution about the verdict.
     """
 
     runs: EvaluationReport
@@ -144,7 +144,7 @@ def _findings(compared: Comparison | AllPairs) -> dict[str, Any]:
 
 
 def explained(compared: Comparison | AllPairs) -> list[str]:
-    """Say how p-values, intervals and letters were computed, and on what evidence."""
+    """Explain how p-values, intervals and letters were computed, and from what evidence."""
     if isinstance(compared, Comparison):
         lines = _comparison_explained(compared)
     else:
@@ -159,7 +159,7 @@ def explained(compared: Comparison | AllPairs) -> list[str]:
 
 
 def _filled(words: str, procedure: Procedure) -> str:
-    """Say how a test draws, and on what."""
+    """Fill a test's explanation with the number and the units of its draws."""
     how = procedure.bootstrap
     unit = "query" if how.clusters is None else "cluster"
     return words.format(trials=procedure.trials, seed=how.seed, unit=unit)
@@ -172,7 +172,7 @@ def probability(p: float) -> Cell:
 
 # --- against a baseline
 
-# The column of corrected p-values, and how they are corrected.
+# The column of corrected p-values, and the correction in words.
 _CORRECTIONS_IN_WORDS: Mapping[CorrectionName, tuple[str, str]] = {
     "holm": ("p_holm", "corrected by Holm for"),
     "benjamini-hochberg": ("p_bh", "corrected by Benjamini and Hochberg for"),
@@ -213,7 +213,7 @@ _BRACKETS = "in brackets: described, p without a correction, which decides nothi
 
 
 def _comparison_explained(comparison: Comparison) -> list[str]:
-    """Say how the p-values and intervals were computed."""
+    """Explain how the p-values and intervals were computed."""
     procedure = comparison.procedure
     test, (column, how) = TESTS[procedure.test], _CORRECTIONS_IN_WORDS[procedure.correction]
     words = f"p: {test.name}, two-sided: {test.question}. It assumes {test.assumes}"
@@ -236,7 +236,7 @@ def _comparison_explained(comparison: Comparison) -> list[str]:
 def _comparison_table(comparison: Comparison, layout: Layout) -> Table:
     """Lay out a row per measure and run, the baseline first; or the queries won and lost.
 
-    For people the best run comes first among the others.
+    For people, the other runs are sorted, best first.
     """
     corrected_p, _ = _CORRECTIONS_IN_WORDS[comparison.procedure.correction]
     of_tests = [Column("p", "decimal", role="detail" if corrected_p else "core")]
@@ -255,7 +255,7 @@ def _comparison_table(comparison: Comparison, layout: Layout) -> Table:
 
 
 def _interval_notes(comparison: Comparison, corrected_p: str) -> list[str]:
-    """Say once where intervals and p are not of one procedure."""
+    """Note once if intervals and p come from different procedures."""
     test = TESTS[comparison.procedure.test]
     if test.interval == "differs":
         return [
@@ -296,7 +296,7 @@ def _query_rows(comparison: Comparison, layout: Layout) -> Iterator[list[Cell]]:
 
 
 def _tested(d: Difference, layout: Layout) -> list[Cell]:
-    """Return the cells of a difference and its p-values; in brackets where it is described."""
+    """Return the cells of a difference and its p-values; in brackets if it is exploratory."""
     tone = _TONES.get(d.decision, "plain")
     difference = Cell(d.difference, d.interval, style=d.metric.measure.style, tone=tone)
     corrected_p = probability(d.corrected)
@@ -319,8 +319,8 @@ class Outcome(NamedTuple):
 def query_outcomes(comparison: Comparison, difference: Difference) -> list[Outcome]:
     """List the queries won, then those lost, the largest differences first.
 
-    Values that agree to nine digits are ties, as in `Difference`, and left out. A metric without
-    values per query has no outcomes.
+    Values that agree to nine digits are ties, as in `Difference`, and are left out. A metric
+    without values per query has no outcomes.
     """
     metric = difference.metric
     if not metric.is_printed("query"):
@@ -394,7 +394,7 @@ _STEP_DOWN = (
 
 
 def _all_pairs_explained(pairs: AllPairs) -> list[str]:
-    """Say how the p-values and letters were computed."""
+    """Explain how the p-values and letters were computed."""
     number, limit = len(pairs.claims), pairs.procedure.limit
     letters = f"letters: runs that share one are not shown to differ (p < {limit:.3g} is shown); "
     letters += "rank: what these tests leave open"
@@ -469,7 +469,7 @@ MARKS = "†‡§¶‖#"
 
 @dataclass(frozen=True, kw_only=True)
 class PaperTable(Answer):
-    """Runs and measures, with marks where a run differs from another; the marks are the answer."""
+    """Runs and measures, with marks for significant differences; the marks are the answer."""
 
     signature: Signature | None
 
@@ -489,7 +489,7 @@ def paper_table(
 ) -> PaperTable:
     """Lay out a row per run, in this order, and a column per measure, with a mark per baseline.
 
-    The p-values of all pairs and measures, each once, are corrected together: all are claims.
+    The p-values of all pairs and measures, each once, are corrected together as claims.
     """
     if len(comparisons) > len(MARKS):
         raise UsageError(

@@ -23,7 +23,7 @@ from ragkpi.statistics.paired import Comparison, Difference
 from ragkpi.statistics.replicates import intervals_of
 from ragkpi.wording import counted
 
-_LONGEST_NAME = 20  # characters of a run's name, with counts of queries behind it
+_LONGEST_NAME = 20  # characters of a run's name, followed by counts of queries
 
 
 def comparison_charts(comparison: Comparison) -> list[Chart]:
@@ -94,7 +94,7 @@ def _over(differences: Sequence[Difference]) -> str:
 
 
 def _of_queries(comparison: Comparison, d: Difference) -> list[float]:
-    """Return the differences of all queries that have a value in both runs."""
+    """Return the differences of all queries with a value in both runs."""
     has_value, baseline, value = per_query(comparison, d)
     with np.errstate(invalid="ignore"):  # inf - inf, where the values are equal
         apart = np.where(value == baseline, 0.0, value - baseline)[has_value]

@@ -99,7 +99,7 @@ class ComparisonResult(Result):
 
     @property
     def queries(self) -> list[dict[str, Any]]:
-        """The queries that each run won and lost against the baseline, the largest first.
+        """The queries that each run won and lost against the baseline, largest differences first.
 
         Each has ``measure``, ``run``, ``query``, ``outcome`` (``"won"`` or ``"lost"``),
         ``baseline_value``, ``value`` and ``difference``. Empty for all pairs.
@@ -112,7 +112,7 @@ class ComparisonResult(Result):
 
     @property
     def letters(self) -> dict[str, dict[str, str]]:
-        """Letters by measure and run, for all pairs; runs that share a letter do not differ."""
+        """Letters by measure and run, for all pairs; runs without a shared letter differ."""
         letters: dict[str, dict[str, str]] = self.to_dict().get("all_pairs", {}).get("letters", {})
         return letters
 
@@ -125,7 +125,7 @@ class ComparisonResult(Result):
         return ranks
 
     def paper(self, against: str | Sequence[str] = ()) -> Result:
-        """Make a table for a paper: runs and measures, with marks where a run differs.
+        """Make a table for a paper: runs and measures, with marks for significant differences.
 
         ``paper().to_text("latex")`` is what ``ragkpi compare --paper --format latex`` prints.
 
@@ -207,39 +207,38 @@ def compare(
 ) -> ComparisonResult:
     """Compare runs with a baseline, query by query.
 
-    The first measure decides: a sentence says which runs are better by it. Then a row per value and
-    run: its mean, the difference from the baseline with an interval, on how many queries the run is
-    better, equal and worse, the effect size, and how likely such a difference is by chance.
-    Everything is over all judged queries, as with -c, or with --common over those that all
-    runs have. Without -m: map, ndcg_cut.10, recip_rank and recall.100, or what -R serves.
-    With --by the same for each slice of the queries, all claims corrected together.
-    --plot draws the differences with their intervals, and those of the queries.
-    --scores compares numbers of any kind (faithfulness, exact match, latency, cost) in the same
-    way: columns that hold no numbers may be named by --by and --cluster, a column 'seed' tells the
-    seeds of a system apart.
+    The first measure decides: a sentence says which runs are better by it. Below it, a row per
+    measure and run has the mean, the difference from the baseline with an interval, the numbers of
+    queries on which the run is better, equal and worse, the effect size, and the p-value. Values
+    are over all judged queries, as with -c, or with --common over the queries that all runs have.
+    Without -m: map, ndcg_cut.10, recip_rank and recall.100, or the default of -R. --by adds the
+    same for each group of queries, with all claims corrected together. --plot draws the differences
+    with their intervals, and the differences of single queries. --scores compares numbers of any
+    kind (faithfulness, exact match, latency, cost): --by and --cluster can name its columns of
+    texts, and a column 'seed' separates the seeds of a system.
 
     Parameters
     ----------
     qrels, measures
-        As `evaluate` takes them; the default measures are those reported most.
+        As for `evaluate`; the default measures are the most reported ones.
     runs
-        Two or more: a mapping by their names, or a list; also paths of results that ``eval -q`` or
-        ``log`` stored, with `qrels` None if all are. All are over all judged queries, or with
-        ``missing="common"`` over those that all runs have. A list of runs in a mapping is one
+        Two or more: a mapping by name, or a list; also paths of results saved by ``eval -q`` or
+        ``log``, with `qrels` None if all are. Values are over all judged queries, or with
+        ``missing="common"`` over the queries that all runs have. A list of runs in a mapping is one
         system of several seeds, or of one run and the word ``"deterministic"``.
     scores, better, map_scores
-        In place of qrels and runs: a path, several, a data frame, rows, or
+        Instead of qrels and runs: a path, several, a data frame, rows, or
         ``{system: {query: {measure: number}}}`` (see `library.score_tables`); `measures` are its
         columns. `better` is ``"lower"``, or ``{measure: "lower"}``; `map_scores` names columns:
         ``{"query": "frage", "system": "modell"}``.
     baseline
-        The name of the run to compare the others with; None is the first.
+        The name of the run to compare with; None is the first.
     fail_if, margin
         As `gate_by` and `margin` of `evaluate` against a baseline: all measures decide, corrected
-        together for each run. A miss is a `GateFailedError`, a claim that rests on
-        unjudged documents a `GateDoubtedError`.
+        together for each run. A miss is a `GateFailedError`, a claim that depends on unjudged
+        documents a `GateDoubtedError`.
     problems
-        As `evaluate` takes it. Without its baseline, nothing is compared.
+        As for `evaluate`. Without its baseline, nothing is compared.
     how
         See `Comparing`: ``test``, ``correction``, ``family``, ``seed``, … A corrected p-value below
         1 - ``confidence`` decides.
@@ -248,8 +247,8 @@ def compare(
     --------
     >>> import ragkpi
     >>> runs = ["fixtures/runs/bm25.run", "fixtures/runs/fusion.run"]
-    >>> found = ragkpi.compare("fixtures/qrels.txt", runs, "ndcg_cut.10", missing="zero")
-    >>> [round(row["p"], 4) for row in found.rows if row["run"] == "fusion"]
+    >>> result = ragkpi.compare("fixtures/qrels.txt", runs, "ndcg_cut.10", missing="zero")
+    >>> [round(row["p"], 4) for row in result.rows if row["run"] == "fusion"]
     [0.0035]
     """
     one_of("pairs", pairs, ("baseline", "all"))
@@ -329,7 +328,7 @@ def _gate(
     pairs: Literal["baseline", "all"],
     procedure: Procedure,
 ) -> BaselineGate | None:
-    """Return the gate of ``fail_if``, or refuse arguments that say nothing."""
+    """Return the gate of ``fail_if``, or refuse arguments without effect."""
     if fail_if is None:
         if margin is not None:
             instead = f"no gate; give {spell('fail_if')} with it"
@@ -349,7 +348,7 @@ def _scored(
     baseline: str | None,
     lacking: Literal["noted", "refused"],
 ) -> Scored:
-    """Get the scores to compare, the baseline's first: of a table, of runs, of stored results."""
+    """Get the scores to compare, the baseline's first, from a table, runs or saved results."""
     if table is None and runs is None:
         raise UsageError("no runs; expected qrels and runs, or scores")
     named: Mapping[str, Any] = named_runs(runs, "taken") if table is None else table.scores
@@ -377,7 +376,7 @@ def _charts(compared: Comparison | AllPairs, signature: Signature) -> list[Chart
 
 
 def _of_table(table: ScoreTable, by: By, how: Comparing) -> tuple[By, Comparing]:
-    """Put columns of the table in the place of `by` and ``cluster`` that name them."""
+    """Replace `by` and ``cluster`` by the columns of the table that they name."""
     if isinstance(by, str) and by in table.labels:
         by = cast(By, table.labels_of(by))
     cluster = how.get("cluster")
@@ -482,7 +481,7 @@ def shell(
         queries = "shown" if per_query else "hidden"
         output.write(result.report, signature=signature, per_query=queries)
     output.draw(result.charts)
-    if output.written in ("csv", "tsv", "jsonl"):  # rows have no room for them
+    if output.written in ("csv", "tsv", "jsonl"):  # rows have no room for sentences
         for note in result.report.notes:
             tell(f"note: {note}")
     tell_gates(result.verdicts, elsewhere=output.is_read)

@@ -1,4 +1,4 @@
-"""The verdicts of comparisons, in sentences that a referee would sign, and what they rest on."""
+"""The verdicts of comparisons in sentences that a referee would sign, and their evidence."""
 
 from __future__ import annotations
 
@@ -29,11 +29,11 @@ from ragkpi.statistics.significance import Clustering, correlation_within
 from ragkpi.statistics.units import Clusters, numbered_units, rarest_seen, turns_of, units_of
 from ragkpi.wording import counted, joined, listed, rounded, short_p, visible, with_interval
 
-_MOST_NAMED = 3  # runs that are named one by one
-_MOST_MEASURES = 2  # that have a sentence of their own
+_MOST_NAMED = 3  # runs named one by one
+_MOST_MEASURES = 2  # measures with a sentence each
 
 Conclusion = Claim | Literal["identical"]
-# What a sentence says of a run, and the word before the run that it is compared with.
+# The claim about a run in words, and the word before the other run.
 CLAIM_WORDS: Mapping[Conclusion, tuple[str, str]] = {
     "better": ("better", "than"),
     "worse": ("worse", "than"),
@@ -44,7 +44,7 @@ CLAIM_WORDS: Mapping[Conclusion, tuple[str, str]] = {
 
 
 def sentences(compared: Comparison | AllPairs, doubts: Mapping[str, Doubt]) -> list[str]:
-    """Say which runs are better, than which run, and how far to believe it.
+    """Say which runs are better than which run, and how certain that is.
 
     `doubts` are about the runs against the baseline, or against the best run.
     """
@@ -84,7 +84,7 @@ def _against_baseline(comparison: Comparison, judged: str) -> list[str]:
 
 
 def seeds_in_words(names: Sequence[str], runs: Sequence[Scores]) -> list[str]:
-    """Say over how many seeds the values are; nothing of runs alone."""
+    """Give the number of seeds behind the values; "" for single runs."""
     seeds = [run.seeds for run in runs]
     if max(seeds) == 1:
         return []
@@ -102,10 +102,10 @@ def seeds_in_words(names: Sequence[str], runs: Sequence[Scores]) -> list[str]:
 
 
 def _of_seeds(compared: Comparison | AllPairs, pairs: Iterable[tuple[int, int]]) -> Iterator[str]:
-    """Say over how many seeds the values are, and what too few of them leave open.
+    """Give the number of seeds behind the values, and say if too few seeds allow no decision.
 
-    `pairs` are the numbers of the runs that are compared. A lone run, beside several seeds, may
-    come out otherwise: a sentence says what p would be if it does not.
+    `pairs` are the indices of the compared runs. A single run, against several seeds, can come out
+    differently: a sentence gives p under the assumption that it does not.
     """
     names, runs = compared.names, compared.runs
     yield from seeds_in_words(names, runs)
@@ -127,7 +127,7 @@ def _first(sentences: Sequence[str]) -> list[str]:
 
 
 def _contrary(comparison: Comparison) -> str:
-    """Say which described measure moves against a claim, with a small p of its own."""
+    """Name an exploratory measure that contradicts a claim with a small p-value."""
     signs = {"better": 1.0, "worse": -1.0}
     claims = {d.run: signs.get(d.decision, 0.0) for d in comparison.claims}
     contrary = [
@@ -149,7 +149,7 @@ def _contrary(comparison: Comparison) -> str:
 
 
 def _of_runs(differences: Sequence[Difference], base: str, against: str) -> str:
-    """Say what one measure decides of runs: by name, or counted, with the best."""
+    """State the decisions of one measure about runs: by name, or as counts with the best one."""
     d = differences[0]
     begin, style = f"By {d.metric.name}, ", d.metric.measure.style
     if len(differences) == 1:
@@ -178,14 +178,14 @@ def _conclusion(d: Difference) -> Conclusion:
 
 
 def _grouped(named: Iterable[tuple[str, Conclusion]]) -> dict[Conclusion, list[str]]:
-    """Group names by what is claimed of them, in the order of `CLAIM_WORDS`."""
+    """Group names by claim, in the order of `CLAIM_WORDS`."""
     named = list(named)
     groups = {one: [name for name, claim in named if claim == one] for one in CLAIM_WORDS}
     return {one: names for one, names in groups.items() if names}
 
 
 def _said(named: Iterable[tuple[str, Conclusion]], against: str) -> list[tuple[list[str], str]]:
-    """Group names by what is claimed, in words; the first words say against what."""
+    """Group names by claim, in words; the first group names the other run."""
     said = [(names, *CLAIM_WORDS[one]) for one, names in _grouped(named).items()]
     return [
         (names, words if number else f"{words} {joint} {against}")
@@ -194,13 +194,13 @@ def _said(named: Iterable[tuple[str, Conclusion]], against: str) -> list[tuple[l
 
 
 def goodness(d: Difference) -> float:
-    """Return what to sort by: NA is last."""
+    """Return the sort key of a value: NA is last."""
     value = d.metric.measure.sign * d.summary
     return -math.inf if math.isnan(value) else value
 
 
 def _shares(doubts: Mapping[str, Doubt], base: str, metrics: int) -> str:
-    """Say how much of the top documents is judged, of the baseline and the most unequal run."""
+    """Give the judged share of top documents of the baseline and of the most different run."""
     texts = []
     judged = {run: doubt.shares for run, doubt in doubts.items() if doubt.shares}
     if judged:
@@ -218,7 +218,7 @@ def _shares(doubts: Mapping[str, Doubt], base: str, metrics: int) -> str:
 
 
 def beaten_by_best(pairs: AllPairs, matrix: MetricPairs) -> dict[str, Claim]:
-    """Return what is claimed of every other run against the best one."""
+    """Return the claim about every other run against the best one."""
     best, *others = matrix.order
     claims: dict[str, Claim] = {}
     for run in others:
@@ -241,7 +241,7 @@ def doubts_of(compared: Comparison | AllPairs, judging: Judging | None) -> Mappi
 
 
 def _of_pairs(pairs: AllPairs, matrix: MetricPairs, judged: str) -> str:
-    """Say which run is the best by one measure, and what is claimed of it."""
+    """Name the best run by one measure, and the claims about it."""
     begin = f"By {matrix.metric.name}, {best_value(matrix.metric, pairs.names, matrix.values)}"
     if np.isnan(matrix.values).all():
         return f"{begin}."
@@ -258,7 +258,7 @@ def _of_pairs(pairs: AllPairs, matrix: MetricPairs, judged: str) -> str:
 
 
 def best_value(metric: Metric, names: Sequence[str], values: FloatArray) -> str:
-    """Say which run has the best value, and which others have the same."""
+    """Name the run with the best value, and the runs with the same value."""
     if np.isnan(values).all():
         return "no run has a value"
     order = metric.best_first(values)
@@ -268,7 +268,7 @@ def best_value(metric: Metric, names: Sequence[str], values: FloatArray) -> str:
 
 
 def seeds_note(runs: Mapping[str, RunOrPath | StoredResult]) -> str:
-    """Say which runs look like seeds of one system, by their files, and how to write it; or ""."""
+    """Name runs that look like seeds of one system, by their files, and how to say so; or ""."""
     alone = [(name, run) for name, run in runs.items() if not isinstance(name, Seed)]
     files = [run if isinstance(run, str) else name for name, run in alone]
     for system, seeds in look_like_seeds(files).items():
@@ -280,14 +280,14 @@ def seeds_note(runs: Mapping[str, RunOrPath | StoredResult]) -> str:
     return ""
 
 
-_FEW, _SOME = 30, 100  # queries, below which a note or the explanation says what could not show
+_FEW, _SOME = 30, 100  # queries, below which a note or the explanation names what can go unseen
 _SIGNIFICANT = 0.05
 
 
 def evidence_notes(
     runs: Sequence[Scores], metric: Metric, clusters: Clusters | None
 ) -> Iterator[str]:
-    """Yield what changes how far to believe claims: few queries, and turns taken for queries."""
+    """Yield reasons for caution about claims: few queries, and turns counted as queries."""
     queries = runs[0].queries
     if 1 < _units(queries, clusters) < _FEW:
         yield _unseen(queries, clusters)
@@ -303,7 +303,7 @@ def evidence_notes(
 def evidence_in_words(
     runs: Sequence[Scores], metric: Metric, clusters: Clusters | None
 ) -> Iterator[str]:
-    """Yield lines of an explanation: clusters, and what so few queries could not show."""
+    """Yield lines of an explanation: clusters, and what few queries can miss."""
     queries = runs[0].queries
     units = _units(queries, clusters)
     if units < len(queries):
@@ -334,7 +334,7 @@ def _units(queries: Sequence[bytes], clusters: Clusters | None) -> int:
 def correlation_of_differences(
     runs: Sequence[Scores], metric: Metric, clusters: Clusters
 ) -> Clustering:
-    """Return the correlation within clusters of the run whose differences show it most.
+    """Return the largest correlation of differences within clusters, over runs.
 
     p is corrected for the number of runs; NaN without a cluster of two queries.
     """

@@ -61,7 +61,7 @@ def evaluation_charts(report: EvaluationReport) -> list[Chart]:
 
 
 def _queries(run: str, column: MetricScores) -> Chart:
-    """Draw the values of all queries, the best first, and the value over all queries."""
+    """Draw the values of all queries, best first, and the value over all queries."""
     better = column.metric.measure.sign
     values = (-better * np.sort(-better * column.per_query[column.has_value])).tolist()
     return PlaneChart(

@@ -67,7 +67,7 @@ if TYPE_CHECKING:  # few evaluations have intervals, gates or slices
     from ragkpi.statistics.gates import Verdict
 
 OF_POSITIVES = ("success.5,10", "recall.5,10", "recip_rank.5,10", "ndcg_cut.5,10")
-"""The measures for lists of good documents, and runs in another format than TREC's."""
+"""The default measures for judgements of only relevant documents, and runs not in TREC format."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -77,7 +77,7 @@ class EvaluationResult(Result):
     Attributes
     ----------
     problems
-        The errors of runs that the report lacks, and the missed limits; empty unless the call had
+        The errors of runs missing from the report, and the missed gates; empty unless the call had
         ``problems="kept"``.
     """
 
@@ -85,7 +85,7 @@ class EvaluationResult(Result):
 
     @property
     def verdicts(self) -> Sequence[Verdict]:
-        """The verdict of each gate on each run: both values, the difference, whether it passed."""
+        """The verdict of each gate on each run: both values, the difference, and the outcome."""
         return self.report.gates
 
     def plot(self, size: Literal["screen", "column", "page"] = "screen") -> Any:
@@ -109,7 +109,7 @@ class EvaluationResult(Result):
         meta
             Notes about the runs: ``{"index": "2026-11-01"}``.
         per_query
-            Whether the values of every query are logged, too, which a baseline needs.
+            Whether to log the values of every query, which a baseline needs.
 
         Raises
         ------
@@ -131,7 +131,7 @@ class RunResult(EvaluationResult):
 
     @property
     def scores(self) -> Scores:
-        """The sufficient statistics of every query, which `ragkpi.statistics` works on."""
+        """The sufficient statistics of every query, the input of `ragkpi.statistics`."""
         return next(iter(self.report.runs.values()))
 
     @property
@@ -141,7 +141,7 @@ class RunResult(EvaluationResult):
 
     @cached_property
     def mean(self) -> dict[str, float]:
-        """The numbers over all queries by printed name; NaN for NA.
+        """The values over all queries by printed name; NaN for NA.
 
         ``ragkpi eval`` prints them for ``all``: a mean for most measures, a sum for counts, the
         logarithm of a ratio of means for bor.
@@ -182,7 +182,7 @@ class RunResult(EvaluationResult):
         digits
             The number of decimals; None for trec_eval's.
         per_query, summary
-            Whether the lines of the queries, and those over all of them, are there.
+            Whether to include the lines of queries, and those over all queries.
         """
         ((name, scores),) = self.report.runs.items()
         width = NAME_WIDTH + (values == "standardized")
@@ -279,8 +279,8 @@ class EvaluationArguments(Estimating, Gating, total=False):
     by
         Labels of queries, a path or ``{kind: {query: label}}``.
     problems
-        Whether errors of runs and missed limits are ``"raised"``, or ``"kept"`` in the result's
-        ``problems``, beside the values of the other runs.
+        Whether errors of runs and missed gates are ``"raised"``, or ``"kept"`` in the result's
+        ``problems``, with the values of the other runs.
     """
 
     worst: Annotated[
@@ -339,31 +339,31 @@ def evaluate(
 ) -> RunResult | RunResults:
     """Evaluate runs against qrels.
 
-    One run prints trec_eval's lines: name, query or all, value, over the queries that a TREC run
-    has, or with -c over all judged ones. All else is over all judged queries: several runs, other
-    formats, and what is stored, logged or a gate. Several runs print a table: a row per run, a
-    column per value. So does --by, with rows for all queries and for those of each label. With --ci
-    the lines have the bounds in two more columns, and with --signature there is one more line.
+    One run prints trec_eval's lines: name, query or all, value, over the queries of a TREC run, or
+    with -c over all judged queries. Every other output is over all judged queries: several runs,
+    other formats, saved results, logs and gates. Several runs print a table: a row per run, a
+    column per measure. So does --by, with rows for all queries and for each group of queries. --ci
+    adds the bounds to each line in two columns, and --signature adds a line.
 
-    Options and files may come in any order; short options may be joined (-qcm map) and long
-    ones abbreviated. NAME=RUN calls a run so, NAME=RUN,RUN is a system of several seeds, and
-    NAME=RUN,deterministic one without. Without -m: official, or what -R serves; if all judged
-    documents are relevant and no run is TREC: success, recall, MRR and nDCG at 5 and 10.
+    Options and files can be in any order; short options can be joined (-qcm map) and long ones
+    abbreviated. NAME=RUN names a run, NAME=RUN,RUN is a system of several seeds, and
+    NAME=RUN,deterministic a system without seeds. Without -m: official, or the default of -R; if
+    all judged documents are relevant and no run is TREC: success, recall, MRR and nDCG at 5 and
+    10.
 
     Parameters
     ----------
     qrels, run
         A path; ``{query: {document: number}}``; ``{query: [document, …]}``, best first, also with
         documents as a retriever returns them; an iterable of rows, (query, document, number) or
-        those of a TREC file; or a data frame of pandas, polars or pyarrow, whose columns are found
-        by their names (``query_id``, ``qid``, ``docno``, ``relevance``, ``score``, …). The number
-        is a level or a score. Ids are str, bytes or int. Qrels may be those of `read_qrels`, and
-        `run` several runs: a mapping by their names, where a list is a system of several seeds, or
-        a list. All are evaluated over all judged
-        queries unless `missing` says otherwise.
+        those of a TREC file; or a data frame of pandas, polars or pyarrow, with columns recognised
+        by name (``query_id``, ``qid``, ``docno``, ``relevance``, ``score``, …). The number
+        is a level or a score. Ids are str, bytes or int. Qrels can be those of `read_qrels`, and
+        `run` several runs: a mapping by name, in which a list is a system of several seeds, or a
+        list. All are evaluated over all judged queries unless `missing` says otherwise.
     measures
-        As for ``-m``. If none is named, the official ones; for files of runs in other formats
-        than TREC's and judgements without an irrelevant document, `OF_POSITIVES`.
+        As for ``-m``. By default the official ones; for run files in other formats than TREC's and
+        judgements without a nonrelevant document, `OF_POSITIVES`.
     how
         See `EvaluationArguments`: ``ci``, ``worst``, ``by``, …; `Gating`: ``fail_under``, …; and
         `Estimating`: ``corpus_size``, ``missing``, ``relevance_level``, ``pool``, ``seed``, …
@@ -376,7 +376,7 @@ def evaluate(
     Raises
     ------
     RagkpiError
-        With a text of one line: `UsageError`, `InputError`, `DataError`, `NothingInCommonError`
+        With a one-line text: `UsageError`, `InputError`, `DataError`, `NothingInCommonError`,
         `GateFailedError` or `GateDoubtedError`.
 
     Examples
@@ -463,7 +463,7 @@ def evaluate(
 
 
 def _is_of_positives(session: Session, runs: Iterable[Hits | RagkpiError]) -> bool:
-    """Whether no run is in TREC's format, and no judged document is without relevance."""
+    """Return whether no run is in TREC format, and no judged document is nonrelevant."""
     judgements, least = session.judgements, session.settings.relevance_level
     others = all(isinstance(hits, Hits) and hits.format not in ("", "trec") for hits in runs)
     if not (others and session.rel_info == "qrels" and (judgements.level >= least).all()):
@@ -498,7 +498,7 @@ def _scores(evaluated: Evaluations, zscores: str | os.PathLike[str] | None) -> M
 def _provenance(
     evaluated: Evaluations, key: str, run: RunOrPath | None, files: Hashes, noted: Inputs
 ) -> Provenance:
-    """Say where the values of a run or a system come from; `key` is its name in the call."""
+    """Return the provenance of the values of a run or a system; `key` is its name in the call."""
     path, reading = run if isinstance(run, str) else None, evaluated.session.reading
     if key not in evaluated:  # a system
         return Provenance(files, path, noted)
@@ -532,7 +532,7 @@ class Log:
     def __post_init__(self) -> None:
         if self.meta and self.log is None:
             raise UsageError(f"--meta {self.meta[0]}: nothing is logged; give --log FILE with it")
-        _ = self.notes  # refuses wrong ones before any file is read
+        _ = self.notes  # refuses wrong pairs before any file is read
 
     @property
     def notes(self) -> dict[str, str]:
@@ -648,7 +648,7 @@ def shell(
 
 
 def _refuse_idle(arguments: Mapping[str, Any], per_query: bool) -> None:
-    """Raise `UsageError` for an option that changes nothing without another one."""
+    """Raise `UsageError` for an option without effect without another one."""
     for name in ("ci_method", "resamples", "seed", "confidence"):
         if name in arguments and "ci" not in arguments:
             option = f"--{name.replace('_', '-')} {arguments[name]}"

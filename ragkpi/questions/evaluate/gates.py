@@ -1,4 +1,4 @@
-"""Gates of an evaluation: limits on values, and a run or a stored result as the baseline."""
+"""Gates of an evaluation: limits on values, and a run or a saved result as the baseline."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ from ragkpi.wording import listed, visible
 
 
 def _baseline_of(path: str) -> StoredResult | RunOrPath:
-    """Open a baseline: a run, the only run of a result, or the last of a log without a miss."""
+    """Open a baseline: a run, the only run of a result, or a log's last run that missed no gate."""
     results = open_run(path)
     if not isinstance(results, list):
         return results
@@ -53,14 +53,14 @@ def _baseline_of(path: str) -> StoredResult | RunOrPath:
 
 @dataclass(frozen=True)
 class Gates:
-    """The gates that runs must pass: limits, and a baseline, by a name that no run has."""
+    """The gates that runs must pass: limits, and a baseline under a unique name."""
 
     limits: Sequence[Gate] = ()
     baseline: Mapping[str, RunOrPath | StoredResult] = field(default_factory=dict)
     against: BaselineGate = field(default_factory=BaselineGate)
 
     def refuse_idle(self, metrics: Sequence[Metric]) -> None:
-        """Raise `UsageError` for gates that no run can miss, or keep."""
+        """Raise `UsageError` for gates that no run can miss, or pass."""
         for gate in self.limits:
             refuse_idle(gate, metrics)
         if self.baseline and not any(metric.is_comparable for metric in metrics):
@@ -68,9 +68,9 @@ class Gates:
             raise UsageError(f"{gate_name}: no value of this evaluation is better than another")
 
     def metrics(self) -> list[Metric]:
-        """Return the metrics that limits name, for a call that names none."""
+        """Return the metrics that limits name, for a call without metrics."""
         names = [gate.metric for gate in self.limits]
-        with suppress(UsageError, ValueError):  # refused with the values that there are
+        with suppress(UsageError, ValueError):  # refused later, with the available values
             return find_metrics(names)
         return []
 
@@ -122,7 +122,7 @@ class Gates:
             comparable = [m.name for m in evaluated.metrics if m.is_comparable]
             there = baseline.scores.only(baseline.scores[name] for name in comparable)
             of_runs = {run: of.only(of[name] for name in comparable) for run, of in of_runs.items()}
-        if there is None:  # nothing is the baseline, or it could not be evaluated
+        if there is None:  # no baseline, or its evaluation failed
             return {}
         how = self.against.procedure
         how = replace(how, bootstrap=replace(how.bootstrap, clusters=evaluated.session.clusters))
@@ -134,7 +134,7 @@ class Gates:
 def _slices_of(
     gate: Gate, slices: Sequence[QuerySlice], queries: Sequence[bytes]
 ) -> list[QuerySlice] | None:
-    """Return the slices that a gate limits, or None if it limits the value over all queries."""
+    """Return the slices that a gate limits; None if it limits the value over all queries."""
     if gate.name == gate.metric:
         return None
     begin = f"{spell('fail_under')} {visible(gate.name)}"
@@ -195,7 +195,7 @@ def gates_of(runs: Mapping[str, RunOrPath], how: Gating) -> Gates:
 def _named(
     baseline: RunOrPath | StoredResult, runs: Iterable[str]
 ) -> dict[str, RunOrPath | StoredResult]:
-    """Return the baseline under a name that no run has."""
+    """Return the baseline under a unique name."""
     name = getattr(baseline, "name", "baseline")
     if isinstance(baseline, str) and not isinstance(baseline, NamedPath):
         name = baseline

@@ -41,7 +41,7 @@ from ragkpi.wording import visible
 
 try:
     import fcntl
-except ImportError:  # on Windows, O_APPEND must do
+except ImportError:  # on Windows, O_APPEND has to be enough
     fcntl = None  # type: ignore[assignment]
 
 _LONGEST_WAIT = 60.0  # seconds for a lock
@@ -84,7 +84,7 @@ def append(path: str, records: Iterable[Mapping[str, Any]]) -> None:
 
 
 def _append_whole(path: str, file: FileIO, text: bytes) -> None:
-    """Append to a file, in place of an incomplete record at its end, or leave it as it was."""
+    """Append to a file, replacing an incomplete record at its end, or leave it unchanged."""
     begin = end = file.seek(0, os.SEEK_END)
     tail = b""
     while begin and b"\n" not in tail:
@@ -109,19 +109,19 @@ def _append_whole(path: str, file: FileIO, text: bytes) -> None:
 
 
 def read_records(path: str) -> list[dict[str, Any]]:
-    """Read a log, or another stored result; blank lines are skipped."""
+    """Read a log, or another saved result; blank lines are skipped."""
     with Source(path) as source:
         refuse_table(source)
         text = text_of(source.whole(f"expected a part of {spell('log')}"))
     records = records_of(path, objects_of(path, text, "skipped"))
     for record in records:
         if record.get("per_query") and "seeds" not in record:
-            _ = StoredResult(path, record).scores  # refused where they were edited
+            _ = StoredResult(path, record).scores  # refuses edited records
     return records
 
 
 def _wait_for_lock(path: str, file: FileIO) -> None:
-    """Lock a file; say so if another process has it, and do not wait for ever."""
+    """Lock a file, with a message if another process has it, and a time limit."""
     if fcntl is None:
         return
     for tried in range(1 + round(_LONGEST_WAIT / _RETRY)):
@@ -150,20 +150,20 @@ _COMPARISON = re.compile("|".join(_COMPARISONS))
 
 @dataclass(frozen=True)
 class History(Report):
-    """Records of evaluations, oldest first as in the file unless sorted."""
+    """Log entries, oldest first as in the file unless sorted."""
 
     records: Sequence[Mapping[str, Any]]
 
     def where(self, conditions: Sequence[str]) -> History:
-        """Keep the records that meet all conditions: ``bor_10>=4``, ``index=2026-11-01``.
+        """Keep the entries that meet all conditions: ``bor_10>=4``, ``index=2026-11-01``.
 
-        Numbers are compared as numbers, all else as text. A record without the named value, or
-        with NA, does not meet the condition.
+        Numbers are compared as numbers, other values as text. An entry without the value, or with
+        NA, does not meet the condition.
         """
         kept = self.records
         names = _union(map(_fields, self.records))
         for text in conditions:
-            # Names may contain "=": a condition is split after the longest known one.
+            # Names can contain "=": a condition is split after the longest known name.
             parts = [(text[: sign.start()], sign) for sign in _COMPARISON.finditer(text)]
             if not any(name for name, _ in parts):
                 raise UsageError(
@@ -177,7 +177,7 @@ class History(Report):
         return History(kept)
 
     def sorted_by(self, name: str) -> History:
-        """Sort the best first (texts from A to Z), records without the value last."""
+        """Sort best first (texts from A to Z), entries without the value last."""
         self._refuse_unknown(f"{spell('sort')} {name}", name)
         metric = metric_of(name)
         ranked = [record for record in self.records if record["values"].get(name) is not None]
@@ -206,7 +206,7 @@ class History(Report):
         return History(sorted(self.records, key=key))
 
     def own_table(self, layout: Layout) -> Table:
-        """Lay out a row per record: the time, the run, the user's notes, its values."""
+        """Lay out a row per entry: the time, the run, the user's notes, its values."""
         metas = _union(record.get("meta", {}) for record in self.records)
         measured = [
             Column(name, metric.measure.style, metric.measure.better)
@@ -225,17 +225,17 @@ class History(Report):
         varying = [one for one in _union(grounds) if len({of.get(one) for of in grounds}) > 1]
         if not varying:
             return Table(columns, with_best_marked(columns, rows) if all(grounds) else rows)
-        # Values on different grounds are not comparable: a column says in what they differ.
+        # Values with different settings are not comparable: a column shows the differences.
         for row, of in zip(rows, grounds, strict=True):
             row.append(Cell("|".join(f"{one}:{cut(of[one])}" for one in varying if one in of)))
         return Table([*columns, Column("signature")], rows)
 
     def own_document(self, layout: Layout) -> dict[str, Any]:
-        """Return the records as one JSON object."""
+        """Return the entries as one JSON object."""
         return {"ragkpi": __version__, "runs": list(self.records)}
 
     def own_lines(self, layout: Layout) -> Iterator[dict[str, Any]]:
-        """Yield the records."""
+        """Yield the entries."""
         yield from map(dict, self.records)
 
     def _refuse_unknown(self, option: str, name: str) -> None:
@@ -245,7 +245,7 @@ class History(Report):
 
 
 def _fields(record: Mapping[str, Any]) -> dict[str, Any]:
-    """Return all that a condition may name: fields of the run and its ground, notes, values."""
+    """Return everything a condition can name: fields of the run and its ground, notes, values."""
     run = {name: record.get(name) for name in ("run_id", "time", "signature")}
     ground = {name: cut(text) for name, text in ground_of(record).items()}
     return {
@@ -310,15 +310,15 @@ def log(
         ),
     ] = None,
 ) -> Result:
-    """Show logged evaluations: a row per run, the oldest first.
+    """Show logged evaluations: a row per run, oldest first.
 
-    The best value of every column is marked where all were computed with the same settings; where
-    they were not, a column says what differs.
+    The best value of every column is marked if all values have the same settings; otherwise, a
+    column shows the differences.
 
     Parameters
     ----------
     path
-        The file that ``--log`` or `RunResult.log` wrote.
+        The file written by ``--log`` or `RunResult.log`.
     """
     history = History(read_records(os.fspath(path)))
     history = history.where([where] if isinstance(where, str) else where)

@@ -25,7 +25,7 @@ from ragkpi.measures.measure import GEOMETRIC_MEAN, MEAN, SUM, MetricScores, Sco
 from ragkpi.reports.layout import Answer, Cell, Column
 from ragkpi.reports.output_files import output_file
 
-# trec_eval's z-score of a value without a mean, or that differs from a mean with no deviation.
+# trec_eval's z-score of a value without a mean, or different from a mean with deviation 0.
 UNKNOWN = -1000000.0
 
 
@@ -129,7 +129,7 @@ class ZScores(Result):
     lines: Sequence[bytes] = ()
 
     def save(self, path: str | None) -> None:
-        """Write the lines to a file, which is replaced at once or not at all."""
+        """Write the lines to a file, atomically."""
         with output_file(path) as file:
             file.writelines(self.lines)
 
@@ -139,17 +139,17 @@ def zscores(
 ) -> ZScores:
     """Write a line "query measure mean deviation" per query and measure, over several runs.
 
-    'ragkpi eval -Z FILE' (and trec_eval -Z) then says how many deviations a run is above the mean
-    of these. The deviation is that of a sample (divisor: runs - 1). A run counts for the queries
-    that it has; with -c a missing one counts as an empty ranking. What has no value per query
-    (num_q, gm_map, texts) is left out. Unless --format or the suffix of -o names another format,
-    these are lines that -Z reads. Without -m: official, or what -R serves.
+    'ragkpi eval -Z FILE' (and trec_eval -Z) then shows the deviation of a run from the mean of
+    these runs. The deviation is that of a sample (divisor: runs - 1). A run counts for its own
+    queries; with -c, a missing query counts as an empty ranking. Measures without a value per query
+    (num_q, gm_map, texts) are left out. -Z reads the output unless --format or the suffix of -o
+    names another format. Without -m: official, or the default of -R.
 
     Parameters
     ----------
     qrels, runs, measures, how
-        As `evaluate` takes them, but a run counts for the queries that it has, as in trec_eval's
-        lines, and for all with ``missing="zero"``.
+        As for `evaluate`, but a run counts for its own queries, as in trec_eval's lines, and for
+        all queries with ``missing="zero"``.
 
     Returns
     -------

@@ -56,7 +56,7 @@ _HEIGHT = 900  # pixels of the frame in a notebook
 
 @dataclass(frozen=True)
 class HtmlReport:
-    """A page, shown inline in notebooks.
+    """A report page, shown inline in notebooks.
 
     Attributes
     ----------
@@ -70,7 +70,7 @@ class HtmlReport:
     data: Mapping[str, Any]
 
     def save(self, path: str) -> None:
-        """Write the page to a file, which is replaced at once or not at all."""
+        """Write the page to a file, atomically."""
         write([self.html], path)
 
     def __repr__(self) -> str:
@@ -87,7 +87,7 @@ class HtmlReport:
 
 
 def refuse_without_packages() -> None:
-    """Raise `UsageError` if the packages that make pages are not installed."""
+    """Raise `UsageError` if the packages for pages are not installed."""
     missing = [name for name in ("jinja2", "bokeh") if find_spec(name) is None]
     if missing:
         raise UsageError(
@@ -98,8 +98,8 @@ def refuse_without_packages() -> None:
 def report_page(data: Mapping[str, Any]) -> HtmlReport:
     """Make a page from a report's data.
 
-    The page's content security policy allows its scripts by hash alone, so the browser loads
-    nothing and runs no other script, whatever ids and texts contain.
+    The page's content security policy allows scripts only by hash, so the browser loads nothing and
+    runs no other script, whatever ids and texts contain.
     """
     refuse_without_packages()
     folder = files("ragkpi.questions.report")
@@ -119,9 +119,9 @@ def report_page(data: Mapping[str, Any]) -> HtmlReport:
 
 
 def embedded_json(data: Mapping[str, Any]) -> str:
-    r"""Write JSON in which no text can end the HTML element around it.
+    r"""Write JSON that cannot end the HTML element around it.
 
-    ``<``, ``>`` and ``&`` become ``\u003c`` and the like, which readers of JSON undo.
+    ``<``, ``>`` and ``&`` become ``\u003c`` and the like, which JSON parsers undo.
     """
     text = json.dumps(data, ensure_ascii=False, separators=(",", ":"))
     text = text.encode("utf-8", "backslashreplace").decode("utf-8")  # lone surrogates
@@ -132,7 +132,7 @@ def embedded_json(data: Mapping[str, Any]) -> str:
 
 def _chart_scripts() -> list[str]:
     folder = files("bokeh") / "server" / "static" / "js"
-    # A string of JavaScript may contain "</script"; there, the backslash means nothing.
+    # A JavaScript string can contain "</script"; the backslash has no meaning there.
     return [
         (folder / name).read_text("utf-8").replace("</script", "<\\/script")
         for name in _CHART_SCRIPTS
@@ -180,21 +180,21 @@ def report(
     trials: int = 10_000,
     **how: Unpack[Estimating],
 ) -> HtmlReport:
-    """Write one HTML page about runs: which is better, on which queries, through which documents.
+    """Write one HTML page that compares runs: which is better, on which queries and documents.
 
-    The page says which run is best as 'compare --all-pairs' does, what to do, and shows each run
-    with its interval; then two runs against each other, values of queries by run, depth, --pool's
-    diagnosis, what unjudged documents could change, and of each query the rankings side by side. It
-    needs no network and no other file: open it from disk, mail it, keep it with a build. -o -
-    writes it to standard output. Its data are in it as JSON, which 'ragkpi schema' describes. Texts
-    that a run in JSON Lines carries are shown without --queries and --corpus. Without -m: ndcg_cut,
-    P and recall at 10, recip_rank; with --pool also ra_nwg and pct_proc at 10, with -N bor at 10.
+    The page names the best run as 'compare --all-pairs' does, gives advice, and shows each run with
+    its interval; then a comparison of two runs, values per query and run, depth, the diagnosis of
+    --pool, the effect of unjudged documents, and the rankings of each query side by side. It needs
+    no network and no other file: open it from disk, mail it, keep it with a build. -o - writes it
+    to standard output. It contains its data as JSON, which 'ragkpi schema' describes. Texts in JSON
+    Lines runs are shown without --queries and --corpus. Without -m: ndcg_cut, P and recall at 10,
+    recip_rank; with --pool also ra_nwg and pct_proc at 10, with -N bor at 10.
 
     Parameters
     ----------
     qrels, runs, measures, how
-        As `evaluate` takes them; `runs` also as results that ``eval -q`` stored, with `qrels` None
-        if all are: then the page has no documents, and no section that needs them.
+        As for `evaluate`; `runs` also as results saved by ``eval -q``, with `qrels` None if all
+        are: then the page has no documents, and no section that needs them.
     queries, corpus
         A path, or texts by id.
     by
@@ -265,7 +265,7 @@ def _texts(texts: str | os.PathLike[str] | Mapping[Any, str] | None) -> TextSour
     return {octets(id_): Text((text, len(text))) for id_, text in texts.items()}
 
 
-# The page has texts of queries under --queries, and all pairs have a test of their own.
+# The page has texts of queries under --queries, and all pairs have their own test.
 @command(
     report,
     without=("query_ids", "ties", "gains", "rel_info", "test", "correction"),

@@ -58,12 +58,12 @@ from ragkpi.version import __version__
 from ragkpi.wording import HIDDEN, as_json, counted, decoded, rounded, visible
 
 MOST_SLICES = 30
-_MOST_QUERIES = 20  # most queries in the table of diagnose
+_MOST_QUERIES = 20  # maximum queries in the table of diagnose
 _MOST_MISSED = 3
 _FIRST_TO_JUDGE = 10
 _MOST_HOLES = 3_000  # with more, the page names no documents to judge first
-_MOST_CELLS = 5_000  # queries times runs, up to which all holes are looked at
-_TITLED = 3  # most runs in a title
+_MOST_CELLS = 5_000  # maximum queries times runs for using all holes
+_TITLED = 3  # maximum runs in a title
 _LEADERS = 10  # best runs with depth, diagnosis, holes and pairs
 
 
@@ -78,9 +78,9 @@ def default_measures(session: Session) -> list[str]:
 
 
 def main_first(metrics: Sequence[Metric], request: str = "") -> list[Metric]:
-    """Put the main metric first: of those that are numbers the requested one, else the first.
+    """Put the main metric first: the requested one if it is a number, else the first number.
 
-    `UsageError` for metrics that make no page.
+    `UsageError` for metrics without a page.
     """
     numeric = [m for m in metrics if m.measure.numeric and m.is_printed("summary")]
     if not numeric:
@@ -95,8 +95,8 @@ def evaluated_for_page(
 ) -> tuple[Evaluations, list[Metric]]:
     """Evaluate runs for all parts of a page, with names of documents, and return its metrics.
 
-    Names go down to `depth`, or as deep as unjudged documents are looked at. `UsageError` for
-    metrics that make no page.
+    Names go down to `depth`, or to the depth for unjudged documents. `UsageError` for metrics
+    without a page.
     """
     metrics = session.metrics(default_measures(session))
     refuse_unserved(metrics, session.rel_info, session.settings)
@@ -141,10 +141,9 @@ def report_document(
 ) -> dict[str, Any]:
     """Collect the data of a page, valid under ``schema.json#/$defs/report``.
 
-    `evaluated` is that of `evaluated_for_page`, None for stored results and for systems, of which
-    `of_systems` says what is judged; `files` are those of the
-    runs, `texts` those of queries
-    and of documents.
+    `evaluated` comes from `evaluated_for_page`; it is None for saved results and for systems, whose
+    judged shares `of_systems` has. `files` are the files of the runs, `texts` the texts of queries
+    and documents.
     """
     ordered, queries = main_first(metrics, *session.requests[:1]), runs[0].scores.queries
     numeric = [metric for metric in ordered if metric.measure.numeric]
@@ -234,9 +233,9 @@ def report_document(
 
 
 def _per_query(runs: Sequence[ReportedRun], metric: Metric) -> dict[str, list[Any]]:
-    """Return the distinct values of a measure, with their texts, and where each query's is there.
+    """Return the distinct values of a measure with their texts, and each query's index in them.
 
-    Besides the runs', these are the mean and the spread of the runs' finite values.
+    They include the mean and the spread of the runs' finite values.
     """
     values = np.array([run.scores[metric.name].per_query for run in runs], dtype=np.float64)
     finite = np.ma.masked_invalid(values)
@@ -267,10 +266,10 @@ def section_object(
     leaders: Sequence[int],
     decided: Mapping[str, Decision],
 ) -> dict[str, Any]:
-    """Collect what a slice of the queries has, valid under ``schema.json#/$defs/report_slice``.
+    """Collect the sections of a slice of queries, valid under ``schema.json#/$defs/report_slice``.
 
-    Pairs are those of `leaders` with every run. What needs grades is left out where levels have
-    none, and what needs documents where nothing was `evaluated`, as of stored results.
+    Pairs are those of `leaders` with every run. Sections with grades are left out if levels have
+    none, and sections with documents if nothing was `evaluated`, as for saved results.
     """
     runs, bootstrap = [run.over(queries) for run in runs], procedure.bootstrap
     bounds = [intervals_of(run.scores, bootstrap) for run in runs]
@@ -325,7 +324,7 @@ def _compared(
 
 
 def _depth(run: ReportedRun, judged: Judged, graded: bool) -> dict[str, Any]:
-    judged = replace(judged)  # what measures share at many depths is forgotten with it
+    judged = replace(judged)  # frees the shared results of measures at many depths
     deepest = min(int(judged.num_ret.max(initial=1)), int(corpus_size(judged).min()))
     depths, limits = usual_depths(max(deepest, 1)), Limits()
     study = decide_depth(judged, depths, limits)
@@ -358,7 +357,7 @@ def _diagnosis(run: ReportedRun, judged: Judged, judgements: Judgements) -> dict
 
 
 def _todo(answer: Answer, decision: object) -> dict[str, str]:
-    """Return the first sentence of an answer as a thing to do, if there is a decision."""
+    """Return the first sentence of an answer as advice, if there is a decision."""
     sentence, _, _ = answer.verdict[0].partition(". ")
     return {"todo": sentence.rstrip(".") + "."} if decision else {}
 

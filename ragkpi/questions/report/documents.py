@@ -1,4 +1,4 @@
-"""The documents of queries: what the runs retrieve, where the relevant ones are, and all texts."""
+"""The documents of queries: rankings of runs, positions of relevant documents, and texts."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from ragkpi.ranking.judgements import Judgements
 from ragkpi.ranking.reading import DEEPEST, Hits, RunParts
 from ragkpi.wording import decoded
 
-_MOST_ENTRIES = 350_000  # of all queries together: some 2 MB
+_MOST_ENTRIES = 350_000  # of all queries together: about 2 MB
 
 # The first documents of a run by query index in the judgements: id and judgement row, or -1.
 _Rankings: TypeAlias = Mapping[int, Sequence[tuple[bytes, int]]]
@@ -28,14 +28,14 @@ _Rankings: TypeAlias = Mapping[int, Sequence[tuple[bytes, int]]]
 
 @dataclass(frozen=True)
 class QueryDetail:
-    """A query, by number, and its documents: those that runs show, and the relevant ones.
+    """A query, by number, and its documents: top documents of runs, and relevant ones.
 
     Attributes
     ----------
     levels, pool_ranks
         Of each document; None if it is unjudged, or not in the pool.
     rankings
-        For each run its first documents, as places in `documents`.
+        For each run its first documents, as indices in `documents`.
     below
         For each run the relevant documents further down, and their ranks.
     """
@@ -61,9 +61,9 @@ class QueryDetail:
 
 
 def telling_queries(runs: Sequence[ReportedRun], main: Metric, most: int) -> list[int]:
-    """Return the queries whose documents to show, those first on which the runs differ most.
+    """Return the queries whose documents to show, largest differences between runs first.
 
-    Among queries without a difference, and with a single run, the worst come first.
+    Queries without a difference, or of a single run, are sorted worst first.
     """
     values = np.array([run.scores[main.name].per_query for run in runs], dtype=np.float64)
     values = np.nan_to_num(values * main.measure.sign, nan=0.0, posinf=1e308, neginf=-1e308)
@@ -81,7 +81,7 @@ def query_details(
 ) -> list[QueryDetail]:
     """Collect the documents of queries, by number, down to a depth of each run.
 
-    `hits` were read with the names of documents down there.
+    `hits` were read with the names of documents to that depth.
     """
     if not queries:
         return []
@@ -170,7 +170,7 @@ def page_texts(
 ) -> tuple[dict[bytes, Text], dict[bytes, Text]]:
     """Read the texts of queries and of documents that the page shows, by id.
 
-    The files of runs may carry texts, for ids without another text.
+    Run files can contain texts, used for ids without another text.
     """
     names = {name for detail in details for name in detail.documents}
     documents: dict[bytes, Text] = {}
@@ -201,7 +201,7 @@ def _among(texts: Mapping[bytes, Text], ids: Collection[bytes]) -> Mapping[bytes
 
 
 def _fitted(texts: Mapping[bytes, Text], favoured: Collection[bytes]) -> dict[bytes, Text]:
-    """Cut texts to the greatest length at which all fit; favoured texts may be longer."""
+    """Cut texts to the maximum length at which all fit; favoured texts can be longer."""
     heads = [text[:LONGEST] for text, _ in texts.values()]
     length = np.array([len(text) for text in heads], dtype=np.int64)
     octets = np.array([len(text.encode("utf-8", "replace")) for text in heads], dtype=np.int64)

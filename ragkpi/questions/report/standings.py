@@ -1,4 +1,4 @@
-"""The runs of a page, over the queries that all have: who leads by each metric, and what to do."""
+"""The runs of a page over their shared queries: the leader by each metric, and advice."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ from ragkpi.wording import (
     visible,
 )
 
-CUTOFF = 10  # documents that a reader sees, in the parts of the page with a fixed depth
+CUTOFF = 10  # documents that a reader sees, for parts of the page with a fixed depth
 _LONGEST_LABEL = 24  # characters
 _MOST_ADVICE = 3
 
@@ -66,7 +66,7 @@ def only(scores: Scores, metrics: Sequence[Metric]) -> Scores:
 class ReportedRun:
     """A run of the page, with the scores of the page's measures.
 
-    `label` is its name, short enough for a row. `judged` is None of a stored result. `best` is the
+    `label` is its name, short enough for a row. `judged` is None for a saved result. `best` is the
     best case of its unjudged documents; None without any, or without a pool.
     """
 
@@ -77,7 +77,7 @@ class ReportedRun:
     best: Judged | None = None
 
     def over(self, queries: IntArray) -> ReportedRun:
-        """Return the run over some of its queries alone, by number."""
+        """Return the run over some of its queries, by number."""
         if len(queries) == len(self.scores.queries):
             return self
         best = self.best and part_of(self.best, queries)
@@ -93,7 +93,7 @@ class ReportedRun:
 def reported_runs(
     names: Sequence[str], scores: Sequence[Scores], evaluated: Evaluations | None
 ) -> list[ReportedRun]:
-    """Reduce runs to the queries that all have; nothing was `evaluated` of stored results."""
+    """Reduce runs to their shared queries; nothing is `evaluated` for saved results."""
     labels = short_names([visible(name) for name in names], _LONGEST_LABEL)
     runs = [ReportedRun(*run) for run in zip(names, labels, scores, strict=True)]
     if evaluated:
@@ -109,7 +109,7 @@ def reported_runs(
 
 @dataclass(frozen=True)
 class Decision:
-    """What the test of all pairs says of the runs by a metric over all queries.
+    """The result of the test of all pairs by a metric over all queries.
 
     `p` is corrected for all pairs, (R, R); `claims` are about every run but the best, by name.
     """
@@ -151,7 +151,7 @@ def standing_object(
     decision: Decision | None,
     limit: float,
 ) -> dict[str, Any]:
-    """Return the runs by one metric, the best first, under ``schema.json#/$defs/standing``.
+    """Return the runs by one metric, best first, under ``schema.json#/$defs/standing``.
 
     `differences` of the other runs, in their order, are by the index of the baseline.
     """
@@ -163,7 +163,7 @@ def standing_object(
     wide = (high - low) or 1.0
 
     def share(number: float) -> float:
-        """Return the place of a number between the least and the greatest one, from 0 to 1."""
+        """Return the position of a number between the minimum and the maximum, from 0 to 1."""
         return (number - low) / wide if math.isfinite(number) else math.nan
 
     ahead = {
@@ -200,7 +200,7 @@ def standing_object(
 
 
 def _ticks(low: float, high: float) -> list[float]:
-    """Return some round numbers from the least to the greatest number of an axis."""
+    """Return some round numbers from the minimum to the maximum of an axis."""
     slack = 1e-9 * (high - low)
     step = 10.0 ** math.floor(math.log10((high - low) / 2))
     step *= next((factor for factor in (1, 2, 5) if (high - low) / (factor * step) <= 6), 10)
@@ -209,9 +209,9 @@ def _ticks(low: float, high: float) -> list[float]:
 
 
 def best_first(runs: Sequence[ReportedRun], metric: Metric, decision: Decision | None) -> list[int]:
-    """Return the indices of the runs that may be the best, the best first, then of those worse.
+    """Return the indices of the runs that can be the best, best first, then of worse runs.
 
-    NA is last; runs are as given if none is better.
+    NA is last; runs are in the given order if none is better.
     """
     if not metric.is_comparable:
         return list(range(len(runs)))
@@ -222,7 +222,7 @@ def best_first(runs: Sequence[ReportedRun], metric: Metric, decision: Decision |
 
 
 def _description(runs: Sequence[ReportedRun], metric: Metric) -> str:
-    """Say which value is the best, and that nothing was tested."""
+    """Name the best value, and say that nothing was tested."""
     values = np.array([run.scores[metric.name].summary for run in runs], dtype=np.float64)
     if len(runs) == 1:
         return f"{runs[0].label} has {metric.name} {rounded(values[0], metric.measure.style)}."
@@ -233,7 +233,7 @@ def _description(runs: Sequence[ReportedRun], metric: Metric) -> str:
 
 
 def _pair_text(d: Difference, p: float | None, limit: float) -> list[str]:
-    """Return what is claimed of a pair, and a text that follows the names; p is None untested."""
+    """Return the claim about a pair, and a text that follows the names; p is None if untested."""
     style = d.metric.measure.style
     change, *bounds = (rounded(x, style, signed=True) for x in (d.difference, *d.interval))
     outcomes = f"wins on {counted(d.wins, 'query', 'queries')}, ties on {d.ties}, loses on"
@@ -247,9 +247,9 @@ def _pair_text(d: Difference, p: float | None, limit: float) -> list[str]:
 def more_queries(
     runs: Sequence[ReportedRun], metric: Metric, decision: Decision | None, procedure: Procedure
 ) -> str:
-    """Advise on more queries where the best run and the next are not told apart; else "".
+    """Advise on more queries if the best run and the next do not differ significantly; else "".
 
-    It says what these queries detect, whatever the difference that they show.
+    It gives the difference that these queries detect, whatever they show.
     """
     two = [runs[number] for number in best_first(runs, metric, decision)[:2]]
     alone = all(run.scores.seeds == 1 for run in two)
@@ -264,7 +264,7 @@ def more_queries(
         )
     try:
         (noise,) = noise_of_runs(sample, procedure.bootstrap)
-    except UsageError:  # the two runs differ nowhere, or alike
+    except UsageError:  # the two runs never differ, or by a constant
         return ""
     seen = least_difference(sample.queries, noise, alpha=procedure.limit)
     number = queries_needed(seen / 2, noise, alpha=procedure.limit)
@@ -282,7 +282,7 @@ def advice(
     more: str,
     bounds: HoleBounds | None,
 ) -> list[dict[str, str]]:
-    """Choose at most three things to do for the best run, each with the section that shows why.
+    """Choose at most three pieces of advice, each with the section that shows the reason.
 
     The sentences are those of the questions; `more` is about queries.
     """
