@@ -19,7 +19,7 @@ Direction = Literal["x", "y"]
 
 @dataclass(frozen=True)
 class Axis:
-    """The quantity along one direction of a chart."""
+    """The quantity along one axis of a chart."""
 
     label: str
     scale: Literal["linear", "log"] = "linear"  # `"log"` only for positive numbers
@@ -57,8 +57,8 @@ class Line:
     x: Sequence[float]  # length n, ascending
     y: Sequence[float]
     band: Sequence[Span] = ()  # intervals at some or all of its points
-    role: Literal["curve", "ceiling", "others"] = "curve"  # of others only the band is drawn
-    mark: Mark | None = None  # the point that answers the question; the legend names it
+    role: Literal["curve", "ceiling", "others"] = "curve"  # "others": only the band is drawn
+    mark: Mark | None = None  # the point that answers the question, named in the legend
     series: int = 0  # the place of its run in the call, which decides colour and marker
 
     @property
@@ -76,7 +76,7 @@ class Line:
 
 @dataclass(frozen=True)
 class Points:
-    """A group of n unordered points; each may have a name."""
+    """A group of n unordered points, perhaps with names."""
 
     name: str
     x: Sequence[float]
@@ -140,11 +140,11 @@ class IntervalChart:
     notes: Sequence[str] = ()
 
 
-_MOST_CURVES = 8  # that people tell apart
+_MOST_CURVES = 8  # that readers can distinguish
 
 
 def gathered(lines: Sequence[Line], leaders: Sequence[Line]) -> list[Line]:
-    """Keep the leaders of more than eight curves; of the others only the range is drawn."""
+    """Keep the leaders of more than eight curves; draw only the range of the others."""
     if len(lines) <= _MOST_CURVES:
         return list(lines)
     values: dict[float, list[float]] = {}
@@ -166,7 +166,7 @@ def best_first(rows: Iterable[IntervalRow], sign: float = 1) -> list[IntervalRow
 
 
 Chart = PlaneChart | IntervalChart
-# Makes an answer's charts, only if they are drawn.
+# Makes an answer's charts when they are drawn.
 Charts = Callable[[], Sequence[Chart]]
 
 
@@ -199,7 +199,7 @@ def _undrawn(chart: Chart) -> Iterator[str]:
 
 
 def extent_of(chart: Chart, axis: Axis, direction: Direction) -> tuple[float, float]:
-    """Extend the bounds of an axis to hold all finite data of a chart.
+    """Extend the bounds of an axis to include all finite data of a chart.
 
     The limits are positions on the axis, and always differ; 0 and 1 if nothing can be drawn.
     """

@@ -35,15 +35,15 @@ from ragkpi.wording import visible
 
 MOST_PANELS = 60
 PlotSize = Literal["screen", "column", "page"]
-# Of the columns and pages of papers, in inches; a screen is as wide as its panels.
+# Widths of columns and pages of papers, in inches; a screen is as wide as its panels.
 _WIDTHS: Mapping[PlotSize, float] = {"column": 3.35, "page": 7.0}
 _PANEL = 5.2  # inches, on a screen
-_TALLEST = 1.2  # height of a page over its width, as long as panels have their least height
-_LEAST_PANEL, _BELOW = 2.2, 1.4  # inches: of a panel, and of legends and small print
+_TALLEST = 1.2  # maximum height of a page over its width, if panels have their minimum height
+_LEAST_PANEL, _BELOW = 2.2, 1.4  # inches: minimum of a panel; legends and small print
 _DPI = 150
 _SMALL = 7  # points
-_NAME, _NAME_PER_INCH = 60, 13  # characters per line of a legend, where the page is wide or narrow
-_LABEL_LINES = {"x": 3, "y": 2}  # of an axis; more would take the room of the chart
+_NAME, _NAME_PER_INCH = 60, 13  # characters per line of a legend on wide and narrow pages
+_LABEL_LINES = {"x": 3, "y": 2}  # of an axis; more would shrink the chart
 _MOST_COLUMNS = 6
 
 # A legend's entries: matplotlib lines or groups of points, by their texts.
@@ -77,7 +77,7 @@ class Page:
         ]
         inches = self._width, sum(self._heights)
         self.figure = matplotlib.figure.Figure(figsize=inches, layout="constrained", dpi=_DPI)
-        matplotlib.backends.backend_agg.FigureCanvasAgg(self.figure)  # which measures texts
+        matplotlib.backends.backend_agg.FigureCanvasAgg(self.figure)  # measures texts
         grid = self.figure.subplots(
             len(self._heights),
             self._columns,
@@ -149,7 +149,7 @@ class Page:
 
 
 def _columns(count: int, size: PlotSize) -> int:
-    """Return the number of panels beside each other, so that a page is not too tall."""
+    """Return the number of panels side by side, so that a page is not too tall."""
     if size != "screen":
         return max(1, min(count, 2)) if size == "page" else 1
     columns = max(count, 1) if count <= 3 else 2 + count % 2
@@ -171,9 +171,9 @@ _STROKES = ("-", (0, (1, 1)), "-.", (0, (5, 1)))
 # Okabe and Ito's colours, ordered by lightness so that neighbours also differ in greyscale.
 _COLOURS = ("#000000", "#D55E00", "#0072B2", "#E69F00", "#009E73", "#56B4E9", "#CC79A7", "#777700")
 _GREY = "#777777"
-_NEAREST = 0.05  # of the length of an axis: the least distance of two ticks
+_NEAREST = 0.05  # share of an axis: the minimum distance of two ticks
 _LONGEST_TITLE = 60  # characters that fit into a panel
-_LONGEST_AXIS = 45  # characters below an axis beside names of rows
+_LONGEST_AXIS = 45  # characters below an axis next to names of rows
 _LONGEST_LABEL = 30  # characters that fit into half a panel
 _LONGEST_ROW = 32  # characters that leave room for intervals
 _NAME_HEIGHT = 0.13  # inches
@@ -187,7 +187,7 @@ _STYLE: Any = {
     "svg.hashsalt": "ragkpi",  # equal pictures give equal files
     "svg.fonttype": "none",
     "pdf.fonttype": 42,  # conferences refuse Type 3
-    "text.parse_math": False,  # a dollar in the name of a run is a dollar
+    "text.parse_math": False,  # a dollar in a run's name stays a dollar
 }
 
 
@@ -239,7 +239,7 @@ def _matplotlib() -> Any:
 
 
 def _panel(chart: Chart, axes: Any, room: float, height: float) -> Entries:
-    """Draw a chart; `room` is the width of its panel over that on a screen."""
+    """Draw a chart; `room` is its panel's width relative to a screen's."""
     axes.set_title(_wrapped(chart.title, int(_LONGEST_TITLE * room)))
     _set_axis(chart, axes, "x", int(_LONGEST_AXIS * room))
     for rule in chart.rules:
@@ -258,7 +258,7 @@ def _wrapped(text: str, longest: int, lines: int | None = None) -> str:
 def _set_axis(chart: Chart, axes: Any, direction: Direction, longest: int) -> None:
     axis = chart.x if direction == "x" or isinstance(chart, IntervalChart) else chart.y
     low, high = extent_of(chart, axis, direction)
-    # Texts in corners need room beside points.
+    # Texts in corners need room next to points.
     corners = not isinstance(chart, IntervalChart) and chart.corners
     margin = (0.12 if corners else 0.04) * (high - low)
     limits = (low - margin, high + margin)
@@ -317,14 +317,14 @@ def _plane(chart: PlaneChart, axes: Any, longest: int) -> Entries:
 
 def _curve(line: Line, of_lines: int, axes: Any) -> Any:
     number = line.series
-    # A few markers, equally far apart on the page, at places that differ from curve to curve: so
-    # curves that coincide show alternating ones.
+    # A few markers, evenly spaced on the page, at different positions for each curve: coinciding
+    # curves show them alternately.
     few = ((number % of_lines + 0.5) / of_lines / _MARKERS_OF_A_CURVE, 1 / _MARKERS_OF_A_CURVE)
     colour, marker = _style(number)
     (drawn,) = axes.plot(
         line.x,
         line.y,
-        # From the ninth curve on, markers recur with other strokes.
+        # From the ninth curve on, markers repeat with other strokes.
         linestyle=_STROKES[(number + number // len(_MARKERS)) % len(_STROKES)],
         marker=marker,
         markevery=few if len(line.x) > 2 * _MARKERS_OF_A_CURVE else None,
@@ -372,7 +372,7 @@ def _points(group: Points, number: int, axes: Any, longest: int) -> Any:
     beside = {"textcoords": "offset points", "fontsize": 7}
     points = list(zip(group.x, group.y, strict=True))
     names = short_names([*map(visible, group.labels)], longest)
-    labels: dict[tuple[float, float], list[str]] = {}  # of points that may coincide
+    labels: dict[tuple[float, float], list[str]] = {}  # of points that can coincide
     for text, point in zip(names, points, strict=False):
         labels.setdefault(point, []).append(text)
     for (x, y), texts in labels.items():
@@ -396,7 +396,7 @@ def _pitch(chart: IntervalChart) -> float:
 
 
 def _intervals(chart: IntervalChart, axes: Any, longest: int, pitch: float) -> None:
-    """Draw rows that are some inches apart; as many names as there is room for."""
+    """Draw evenly spaced rows, with as many names as there is room for."""
     thick = min(3.0, 36 * pitch)
     left, right = axes.get_xlim()
     heights = range(len(chart.rows), 0, -1)

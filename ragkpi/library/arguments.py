@@ -1,4 +1,4 @@
-"""Arguments of public functions become settings, readings of files and choices of intervals."""
+"""Conversion of public arguments to settings, file readings and choices of intervals."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ if TYPE_CHECKING:  # few calls have intervals or clusters
 
 
 def _slices() -> Any:
-    """Import what reads labels, sizes, gains and ids by query, which few calls need."""
+    """Import the readers of labels, sizes, gains and ids by query, which few calls need."""
     from ragkpi.library import slices
 
     return slices
@@ -46,7 +46,7 @@ def session_of(
     group: type[Evaluating] = Evaluating,
     by: Any = None,
 ) -> Session:
-    """Begin a call that takes a group of arguments and labels of queries, or refuse wrong ones."""
+    """Begin a call with a group of arguments and labels of queries; refuse wrong ones."""
     refuse_unknown(arguments, group)
     groups, cluster = {}, arguments.get("cluster")
     if by is not None or cluster is not None:
@@ -63,7 +63,7 @@ def session_of(
     if "grade_map" in values:
         values["grade_map"] = _grade_map(values["grade_map"])
     if "only_query" in values:
-        # Asked for one query, a run without it has no value, and not 0.
+        # With one requested query, a run without it has no value instead of 0.
         values.setdefault("missing", "intersection")
         values["only_query"] = octets(values["only_query"])
     pool = arguments.get("pool")
@@ -84,7 +84,7 @@ def session_of(
 
 
 def _refuse_together(values: Mapping[str, Any]) -> None:
-    """Raise `UsageError` for arguments that do not go together, or without another one."""
+    """Raise `UsageError` for arguments that exclude or need each other."""
     if values.get("qrels_format", "trec") != "trec" and values.get("rel_info", "qrels") != "qrels":
         raise UsageError(
             f"{spell('qrels_format', values['qrels_format'])}: "
@@ -101,7 +101,7 @@ def _refuse_together(values: Mapping[str, Any]) -> None:
 
 
 def _reading(arguments: Evaluating) -> dict[str, Any]:
-    """Return the arguments that say how files are read, for a stored result to say it again."""
+    """Return the arguments for reading files, which saved results record."""
     reading = {}
     for name in (*HowRead.__annotations__, "gains", "corpus_sizes"):
         value: Any = arguments.get(name)
@@ -112,7 +112,7 @@ def _reading(arguments: Evaluating) -> dict[str, Any]:
 
 
 def in_one_order(arguments: Evaluating) -> Evaluating:
-    """Refuse gains and ``ties="expected"``, for a question that needs levels and one order."""
+    """Refuse gains and ``ties="expected"`` in a question that needs levels and one order."""
     if arguments.get("gains") is not None:
         raise UsageError("gains=: this looks at levels; expected no gains")
     if arguments.get("ties", "id") != "id":
@@ -144,7 +144,7 @@ def readings_of(arguments: HowRead) -> tuple[Reading, Reading]:
 
 
 def _levels(levels: str | Mapping[str, int]) -> Mapping[bytes, int]:
-    """Return levels by the words that stand for them; `UsageError` for anything else."""
+    """Return levels by their words; `UsageError` for anything else."""
     pairs: Iterable[tuple[Any, Any]]
     pairs = (
         levels.items()
@@ -163,7 +163,7 @@ def _levels(levels: str | Mapping[str, int]) -> Mapping[bytes, int]:
 
 
 def shares(name: str, values: Iterable[float] | str) -> list[float]:
-    """Return numbers from 0 to 1, which a text has between commas; `UsageError` for others."""
+    """Return numbers from 0 to 1, or read them from a text; `UsageError` for others."""
     items = values.replace("_", "?").split(",") if isinstance(values, str) else values
     try:
         numbers = [float(item) for item in items]
@@ -175,7 +175,7 @@ def shares(name: str, values: Iterable[float] | str) -> list[float]:
 
 
 def counts(name: str, values: Iterable[int] | str) -> list[int]:
-    """Return whole numbers from 1, which a text has between commas; `UsageError` for others."""
+    """Return whole numbers from 1, or read them from a text; `UsageError` for others."""
     if not isinstance(values, str):
         return [whole(name, value, 1) for value in values]
     items = values.split(",")

@@ -33,14 +33,14 @@ if TYPE_CHECKING:  # few evaluations have intervals, gates or slices
     from ragkpi.statistics.bootstrap import Bootstrap, Interval
     from ragkpi.statistics.gates import Verdict
 
-MOST_CELLS = 100_000  # people cannot read larger tables
+MOST_CELLS = 100_000  # larger tables are unreadable
 NO_PROVENANCE: Mapping[str, Provenance] = {}
 
 
 def _query_values(
     scores: Scores, names: Sequence[str], queries: Sequence[bytes]
 ) -> Iterator[tuple[bytes, list[Any] | None]]:
-    """Yield the values of each query by metric, None without one; None for a query that lacks."""
+    """Yield the values of each query by metric, None without one; None for a missing query."""
     row_of = {query: row for row, query in enumerate(scores.queries)}
     columns: list[Any] = []
     for column in (scores[name] for name in names):
@@ -54,7 +54,7 @@ def _query_values(
 
 
 class WorstQueries(NamedTuple):
-    """Queries ordered by a metric, the worst first, and a note about this order."""
+    """Queries ordered by a metric, worst first, and a note about this order."""
 
     queries: Sequence[bytes]
     note: str
@@ -63,7 +63,7 @@ class WorstQueries(NamedTuple):
 def worst_queries(
     runs: Sequence[Scores], name: str | None = None, most: int | None = None
 ) -> WorstQueries:
-    """Order queries by the mean over runs, the worst first, NA last, and keep the first `most`.
+    """Order queries by the mean over runs, worst first, NA last, and keep the first `most`.
 
     The default is the first metric that has better and worse values, preferably not a sum such as
     the num_rel_ret of nicknames, unless the first request is a sum.
@@ -107,7 +107,7 @@ class EvaluationReport(Report):
     runs
         The scores of each run by its name for people.
     signature
-        What all values rest on; None if nothing says it.
+        The settings behind all values; None if unknown.
     bootstrap
         The settings of the intervals; None without intervals.
     intervals
@@ -117,7 +117,7 @@ class EvaluationReport(Report):
     gates
         The verdicts on all runs.
     provenance
-        Where each run comes from, by its name; empty for scores from elsewhere.
+        The provenance of each run, by its name; empty for scores from elsewhere.
     """
 
     runs: Mapping[str, Scores]
@@ -129,7 +129,7 @@ class EvaluationReport(Report):
     provenance: Mapping[str, Provenance] = field(default_factory=dict)
 
     def interval_notes(self) -> list[str]:
-        """Return the notes that a reader of the intervals needs, one per line."""
+        """Return notes on the intervals, one per line."""
         if self.bootstrap is None:
             return []
         from ragkpi.library.interval_notes import interval_notes
@@ -229,7 +229,7 @@ class EvaluationReport(Report):
                 for name, interval in self.intervals[run].items()
             }
         if layout.files == "shown" and run in self.provenance:
-            # Notes are for compare, which takes values per query alone.
+            # Notes are for compare, which needs values per query.
             document |= self.provenance[run].document(notes=layout.per_query)
         if gates := [verdict.document() for verdict in self.gates if verdict.run == run]:
             document["gates"] = gates
@@ -304,7 +304,7 @@ def report_on(
 def _per_query(
     scores: Scores, queries: Sequence[bytes] | None, digits: int | None
 ) -> dict[str, Any]:
-    """Return the values of queries for JSON, and the statistics of values that are no means."""
+    """Return the values of queries for JSON, and the statistics of values that are not means."""
     styles = {metric.name: metric.measure.style for metric in scores.metrics}
     chosen = scores.queries if queries is None else queries
     names = [column.name for column in scores.printed("query")]
@@ -319,7 +319,7 @@ def _per_query(
         }
     }
     beside = [column for column in scores.estimates() if not column.metric.is_value]
-    if beside:  # what their values over all queries follow from
+    if beside:  # the statistics behind values over all queries
         rows = {query: row for row, query in enumerate(scores.queries)}
         found["statistics"] = {
             decoded(query): {
@@ -345,7 +345,7 @@ _GATE_COLUMNS = [
 
 
 def gate_checks(verdicts: Sequence[Verdict]) -> list[Check]:
-    """Return a check per gate, under a name that no other has."""
+    """Return a check per gate, with a unique name."""
     return [
         Check(
             f"{v.name} of {v.run} against {v.baseline or v.limit}",
@@ -357,7 +357,7 @@ def gate_checks(verdicts: Sequence[Verdict]) -> list[Check]:
 
 
 def gates_table(verdicts: Sequence[Verdict]) -> Table:
-    """Lay out a row per gate: what decided it, and the loss that a passed one could have missed."""
+    """Lay out a row per gate: its decision, and the loss that a passed one could have missed."""
     rows, shares, notes = [], [], []
     for v in verdicts:
         reference = v.limit if v.baseline_value is None else v.baseline_value
@@ -389,7 +389,7 @@ def gates_table(verdicts: Sequence[Verdict]) -> Table:
 
 
 def _role(metric: Metric) -> Literal["core", "detail"]:
-    """Return what a narrow table drops first: counts, and what is neither good nor bad."""
+    """Return the role of a column: a narrow table drops counts and neutral values first."""
     counts = metric.measure.aggregate is SUM or metric.measure.better == "neither"
     return "detail" if counts else "core"
 

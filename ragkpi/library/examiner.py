@@ -1,6 +1,6 @@
-"""The examiner of runs: a run in memory, joined with the qrels, and lines that are wrong.
+"""The examiner of runs: a run in memory, joined with the qrels, and its invalid lines.
 
-`check` looks for its findings in it, and `inspect` describes what it holds.
+`check` searches it for findings, and `inspect` describes its content.
 """
 
 from __future__ import annotations
@@ -49,11 +49,11 @@ class Examination:
     judgements: Judgements | None = None  # the qrels; None without any
     metrics: Sequence[Metric] = ()  # the measures whose cutoffs and tie ranges are checked
     settings: Settings = field(default_factory=Settings)
-    max_hits: int | None = None  # the most documents that a query may retrieve; None for no limit
+    max_hits: int | None = None  # maximum documents per query; None for no limit
 
     @property
     def qrels(self) -> Judgements:
-        """The judgements, for what is asked only with them."""
+        """The judgements, for findings that need them."""
         assert self.judgements is not None
         return self.judgements
 
@@ -68,12 +68,12 @@ class Lines:
     """The lines with a finding."""
 
     count: int
-    queries: int  # that have them; 0 for lines that were skipped
+    queries: int  # number of affected queries; 0 for skipped lines
     examples: Sequence[Example]  # the first ones in the file
 
 
 Skipped: TypeAlias = "Mapping[str, Sequence[Example]]"
-"""Lines that cannot be read whole, by the name of the finding."""
+"""Unreadable lines, by the name of the finding."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -88,7 +88,7 @@ class ExaminedRun:
     score: FloatArray
     line: IntArray
     last_run_id: bytes
-    origin: Origin  # what orders the documents
+    origin: Origin  # the source of the order of documents
     rank: Tokens | None = None  # only in TREC runs
     run_id: Tokens | None = None  # only in TREC runs
     skipped: Skipped = field(default_factory=dict)
@@ -100,7 +100,7 @@ class ExaminedRun:
         return named(self.queries[self.query[row]])
 
     def lines(self, rows: IntArray, describe: Callable[[int], str] | None = None) -> Lines:
-        """Count rows with a finding; `describe` says what is wrong with one, for examples."""
+        """Count rows with a finding; `describe` gives the problem of a row, for examples."""
         first = rows[np.argsort(self.line[rows], kind="stable")[:MOST_EXAMPLES]].tolist()
         examples = (
             [Example(int(self.line[row]), describe(row)) for row in first] if describe else []
@@ -135,7 +135,7 @@ class ExaminedRun:
 
     @cached_property
     def order_by_rank(self) -> IntArray:
-        """Rows by query, rank column (if it holds numbers) and line, (n,)."""
+        """Rows by query, rank column (if numeric) and line, (n,)."""
         return self.ordered(self.line if self.rank_numbers is None else self.rank_numbers[0])
 
     def ordered(self, key: IntArray) -> IntArray:
@@ -149,14 +149,14 @@ class ExaminedRun:
 
     @cached_property
     def first_row(self) -> IntArray:
-        """The first row of each query in the file, (Q,); -1 where a ranking is empty."""
+        """The first row of each query in the file, (Q,); -1 for an empty ranking."""
         first: IntArray = np.full(len(self.queries), -1, dtype=np.int64)
         np.put(first, self.query[::-1], np.arange(len(self))[::-1])
         return first
 
     @cached_property
     def ranks(self) -> IntArray:
-        """The 1-based rank of each place of `order`, (n,)."""
+        """The 1-based rank of each element of `order`, (n,)."""
         sizes = np.diff(self.starts)
         ranks: IntArray = np.arange(len(self)) - np.repeat(self.starts[:-1], sizes) + 1
         return ranks
@@ -189,7 +189,7 @@ class ExaminedRun:
 
     @cached_property
     def distinct(self) -> ExaminedRun:
-        """The run with the best row alone of a document that a query retrieves several times."""
+        """The run with only the best row of each document of a query."""
         if not len(self.repeated[0]):
             return self
         best = self.ranked.first_rows(self.query[self.order]) == np.arange(len(self))
@@ -216,7 +216,7 @@ class ExaminedRun:
 
     @property
     def is_numbered(self) -> bool:
-        """Whether the rank column has the ranks by score, if there is one."""
+        """Whether the rank column, if any, has the ranks by score."""
         if self.rank_numbers is None:
             return True
         number, whole = self.rank_numbers
@@ -257,7 +257,7 @@ def examine(
 ) -> ExaminedRun:
     """Read a run into memory, as evaluation reads it.
 
-    Lines of TREC runs that cannot be read are skipped, or refused as in other formats, which raise
+    Unreadable lines of TREC runs are skipped, or refused as in other formats, which raise
     `InputError` for the first one.
     """
     if (judgements := examination.judgements) is not None:
@@ -272,7 +272,7 @@ def examine(
 
 
 def _of_columns(source: Source, reader: FileReader, examination: Examination) -> ExaminedRun | None:
-    """Read a run whose lines are not examined; None if it has none."""
+    """Read a run without examining lines; None if it has none."""
     parts = whole_queries(reader.stream_run(source, held=True), held=True)
     if (sieve := reader.sieve) is not None:
         parts = sieve.best(sieve.folded(parts) if sieve.in_kernel else parts)

@@ -1,4 +1,4 @@
-"""What values rest on: their signature, and the ground that all values of a comparison share."""
+"""The evaluation settings of values: their signature, and the ground that compared values share."""
 
 from __future__ import annotations
 
@@ -15,21 +15,21 @@ from ragkpi.version import __version__
 SHORT_HASH = 8
 
 Hashes = Mapping[str, Mapping[str, str]]
-"""The ``path`` and ``sha256`` of files by role (``"qrels"``, ``"pool"``), as JSON holds them."""
+"""The ``path`` and ``sha256`` of files by role (``"qrels"``, ``"pool"``), as in JSON."""
 
 Ground = Mapping[str, str]
-"""The fields that two values must share to be comparable; empty for values that do not say it."""
+"""The fields that two values must share to be comparable; empty if unknown."""
 
 
 def file_object(path: str, noted: Inputs) -> dict[str, str]:
-    """Return a file as JSON holds it; without a hash if that is not known."""
+    """Return a file as in JSON; without a hash if it is unknown."""
     digest = noted.sha256(path)
     return {"path": path, **({"sha256": digest} if digest else {})}
 
 
 @dataclass(frozen=True)
 class Provenance:
-    """Where the values of a run come from, as JSON and logs say it.
+    """The provenance of the values of a run, for JSON and logs.
 
     Attributes
     ----------
@@ -38,11 +38,11 @@ class Provenance:
     path
         The file of the run; None for a run in memory and for a system.
     noted
-        The inputs of the call, which know a file that has changed since.
+        The inputs of the call, which detect later changes of files.
     reading
-        The arguments that say how files were read.
+        The arguments for reading files.
     notes
-        Omissions, assumptions and possible misreadings of this run alone.
+        Omissions, assumptions and possible misreadings of this run only.
     """
 
     files: Hashes
@@ -52,7 +52,7 @@ class Provenance:
     notes: Sequence[str] = ()
 
     def document(self, notes: Literal["hidden", "shown"]) -> dict[str, Any]:
-        """Return the parts of a run's JSON object; without files there are none.
+        """Return the parts of a run's JSON object; empty without files.
 
         `InputError` if the run's file has changed since it was evaluated.
         """
@@ -84,7 +84,7 @@ _SETTINGS: Mapping[str, _Setting] = {
     "pool_depth": _Setting("pool_depth", "pool"),
     "pool_union": _Setting("pool_union", "pool"),
 }
-# What the queries say already, or changes no value over all queries.
+# Implied by the queries, or without effect on values over all queries.
 _IMPLIED = ("missing", "query", "by", "cluster")
 
 
@@ -135,7 +135,7 @@ class Signature:
 
     @classmethod
     def read(cls, text: str) -> Signature:
-        """Read a signature that `long` wrote."""
+        """Read a signature written by `long`."""
         return cls(dict(part.partition(":")[::2] for part in text.split("|")))
 
     def long(self) -> str:
@@ -146,7 +146,7 @@ class Signature:
         return "|".join(f"{name}:{cut(text)}" for name, text in self._choices)
 
     def options(self) -> list[str]:
-        """Return the settings that are not the default ones as the user writes them."""
+        """Return the settings that differ from the defaults, as the user writes them."""
         return [
             spell(_SETTINGS[name].argument, text)
             for name, text in self.choices.items()
@@ -154,7 +154,7 @@ class Signature:
         ]
 
     def arguments(self) -> tuple[dict[str, Any], list[str]]:
-        """Return the arguments that set these fields, and the fields that rest on files."""
+        """Return the arguments that set these fields, and the fields that depend on files."""
         arguments: dict[str, Any] = {}
         of_files = []
         for name, text in self.fields.items():
@@ -170,7 +170,7 @@ class Signature:
 
     @property
     def choices(self) -> Ground:
-        """The files, and the settings that are not the default ones."""
+        """The files, and the settings that differ from the defaults."""
         left_out = ("ragkpi", *_IMPLIED)
         return {
             name: text
@@ -196,7 +196,8 @@ def signature_of(
 
     The corpus size, the pool and the grade map appear only if a metric needs them. `files` has the
     SHA-256 of each file but the run by role (``"qrels"``, ``"pool"``); None if not computed.
-    `seen` is the number of documents seen, if that is N, and `sieve` what was left out or folded.
+    `seen` is the number of documents seen, if that is N, and `sieve` describes removed and folded
+    documents.
     """
     needs = _needs(metrics) | ({"pool"} & files.keys())
     hashes = {role: f"sha256:{digest}" if digest else "given" for role, digest in files.items()}
@@ -206,7 +207,7 @@ def signature_of(
     texts = {name: _text(name, settings) for name in serving}
     if texts["gains"] == defaults["gains"]:
         del texts["gains"]
-    defaults.pop("N", None)  # always said
+    defaults.pop("N", None)  # always included
     if seen is not None and texts.get("N") == "seen":
         texts["N"] = f"{seen} seen"
     left_out = {"sieve": sieve} if sieve else {}
@@ -218,10 +219,10 @@ def _needs(metrics: Iterable[Metric]) -> set[str]:
 
 
 def ground_of(stored: Mapping[str, Any]) -> Ground:
-    """Return what the values of a run in JSON rest on; empty if it does not say it.
+    """Return the ground of the values of a run in JSON; empty if unknown.
 
-    Beside the fields of its signature these are the queries. Versions that agree in major and
-    minor compute the same: a release that changes a number raises the second.
+    It has the queries and the fields of the signature. Versions with equal major and minor numbers
+    compute the same values: a release that changes a value raises the minor number.
     """
     fields = dict(Signature.read(str(stored.get("signature", ""))).fields)
     if not ("qrels" in fields and isinstance(stored.get("queries_sha256"), str)):
@@ -239,7 +240,7 @@ def differences(
 ) -> dict[str, tuple[str, str]]:
     """Return the fields in which two grounds differ, as far as these metrics depend on them.
 
-    A file that has no hash is never the same.
+    A file without a hash always differs.
     """
     needs = {"", "pool", *_needs(metrics)}
     return {

@@ -7,7 +7,7 @@ from ragkpi.statistics.bootstrap import Bootstrap, Kind, few_queries_note, kind_
 
 
 def interval_notes(bootstrap: Bootstrap | None, runs: Sequence[Scores]) -> list[str]:
-    """Describe how the intervals were computed, and warn where they rest on too few queries."""
+    """Describe how the intervals were computed, and warn of too few queries."""
     if bootstrap is None:
         return []
     kinds = {

@@ -1,4 +1,4 @@
-"""The quality of responses, measured elsewhere, of each run."""
+"""The quality of each run's responses, measured elsewhere."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from ragkpi.wording import decoded, joined, octets, visible
 
 
 def quality_of(quality: Any) -> Quality:
-    """Take a file, a mapping from queries to numbers, or one from runs to such mappings."""
+    """Read a file, a mapping from queries to numbers, or a mapping from runs to such mappings."""
     if isinstance(quality, str | os.PathLike):
         return read_quality(os.fspath(quality))
     expected = "expected a path, {query: number} or {run: {query: number}}"
@@ -37,7 +37,7 @@ def quality_of(quality: Any) -> Quality:
 def quality_of_runs(quality: Quality, runs: Evaluations) -> list[Mapping[bytes, float]]:
     """Return the quality of each run, by its path, its name or its run id.
 
-    Quality of unnamed runs is that of a single one. `UsageError` for a run that has none.
+    Quality without a run belongs to a single run. `UsageError` for a run without quality.
     """
     of_runs = []
     for (path, run), file in zip(runs.items(), run_names(list(runs)), strict=True):

@@ -31,13 +31,13 @@ class Result:
     charts
         The charts that `plot` draws.
     notes
-        Omissions, assumptions and possible misreadings, one per line. What the call told was also
-        a warning.
+        Omissions, assumptions and possible misreadings, one per line. Those of the call were also
+        warnings.
     signature
         The files and settings behind the numbers; None for questions without a signature.
     problems
-        The errors of what the answer lacks, and what it finds wrong, such as missed gates; empty
-        unless the function says otherwise.
+        The errors of missing parts of the answer, and failures such as missed gates; empty unless
+        the function says otherwise.
     """
 
     report: Report

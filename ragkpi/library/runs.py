@@ -1,4 +1,4 @@
-"""Runs of a call: the forms that Python takes, and paths with names of a command line."""
+"""Runs of a call: Python's forms, and named paths of a command line."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ Measures = str | Sequence[str]
 
 
 def run_of(run: Any) -> RunOrPath:
-    """Convert a run to the form that a `Session` takes: a path, or a run in memory."""
+    """Convert a run to the form for a `Session`: a path, or a run in memory."""
     if isinstance(run, str | os.PathLike):
         return os.fspath(run)
 
@@ -84,7 +84,7 @@ def _names_of(runs: Sequence[Any]) -> list[str]:
 
 
 def are_seeds(value: Any) -> bool:
-    """Return whether a value is a list of runs, and not one of rows."""
+    """Return whether a value is a list of runs, not a list of rows."""
     return isinstance(value, list | tuple) and bool(value) and all(map(_is_run, value))
 
 
@@ -103,7 +103,7 @@ def without_word(runs: Sequence[Any]) -> Sequence[Any]:
 
 
 def seeds_of(system: str, runs: Sequence[Any]) -> dict[str, RunOrPath]:
-    """Name the runs of a system; `UsageError` for a run twice, since a copy knows nothing new."""
+    """Name the runs of a system; `UsageError` for a repeated run, which adds no information."""
     name, words = getattr(system, "name", system), runs
     runs = without_word(words)
     for one, other in itertools.combinations(runs, 2):
@@ -122,11 +122,11 @@ def seeds_of(system: str, runs: Sequence[Any]) -> dict[str, RunOrPath]:
 
 
 Systems = Literal["taken", "refused"]
-"""What a question does with systems of several seeds."""
+"""The treatment of systems of several seeds by a question."""
 
 
 def named_runs(runs: Any, systems: Systems = "refused") -> dict[str, RunOrPath]:
-    """Name one run or several; a system is refused by questions that look at documents."""
+    """Name one run or several; questions about documents refuse systems."""
     several = runs_of(runs)
     named = named_run(runs) if several is None else several
     seeds = [name for name in named if isinstance(name, Seed)]
@@ -140,7 +140,7 @@ def named_runs(runs: Any, systems: Systems = "refused") -> dict[str, RunOrPath]:
 
 
 def named_run(run: Any) -> dict[str, RunOrPath]:
-    """Name one run after its file, or ``"run"``."""
+    """Name one run by its file, or ``"run"``."""
     if isinstance(run, NamedPath):
         return {run: run}
     return {run_names([os.fspath(run)])[0] if _is_path(run) else "run": run_of(run)}
@@ -165,7 +165,7 @@ def _is_run(value: Any) -> bool:
 
 
 def run_path(word: str) -> str:
-    """Return the path of a run; a word that is a path as a whole has no name."""
+    """Return the path of a run; a word that is an existing path has no name."""
     name, equals, path = word.partition("=")
     if isinstance(word, NamedPath) or os.path.exists(word):
         return word
@@ -183,7 +183,7 @@ def run_path(word: str) -> str:
 
 
 def refuse_equal_names(paths: Sequence[str]) -> None:
-    """Raise `InputError` if several paths have one name of their own."""
+    """Raise `InputError` if several paths have the same given name."""
     names = Counter(path.name for path in paths if isinstance(path, NamedPath))
     for name, count in names.items():
         if count > 1:
@@ -204,9 +204,9 @@ def files_of(path: object) -> list[str]:
 
 
 def by_path(words: Sequence[str]) -> dict[str, Any]:
-    """Return the runs by their paths, and systems with the list of theirs.
+    """Return runs by path, and systems with the list of their paths.
 
-    A file that stands there again is the same run.
+    A repeated file is the same run.
     """
     runs: dict[str, str] = {}
     for path in map(run_path, words):
@@ -221,7 +221,7 @@ def by_path(words: Sequence[str]) -> dict[str, Any]:
 
 
 def with_baseline(words: Sequence[str], baseline: str) -> list[str]:
-    """Put the baseline, a run's name or a path, before the runs; `InputError` if it is neither."""
+    """Put the baseline, a run's name or a path, before the runs; else raise `InputError`."""
     runs, path = list(by_path(words)), run_path(baseline)
     if os.path.exists(path) or files_of(path):
         return [baseline, *words]

@@ -70,7 +70,7 @@ NO_OTHERS: Mapping[str, Any] = {}
 class Session:
     """One call of a public function: it reads qrels, a pool and runs, and evaluates the runs.
 
-    Qrels and pool are read when a value of them is first needed, and once.
+    Qrels and pool are read once, when they are first needed.
 
     >>> from ragkpi.measures.registry import find_metrics
     >>> session = Session("fixtures/qrels.txt", Settings())
@@ -94,13 +94,13 @@ class Session:
     run_names, measure_names
         The source of the names of runs and measures in a result.
     missing_by
-        Who says how missing queries are treated.
+        The origin of the treatment of missing queries.
     labels, clusters
-        The labels of queries that make slices; the clusters of queries that depend on each other.
+        The labels of queries for slices; the clusters of queries that depend on each other.
     sources
-        Where labels and clusters come from, by role.
+        The sources of labels and clusters, by role.
     reading
-        The arguments that say how files are read, which no signature has, as JSON keeps them.
+        The arguments for reading files, which signatures lack, as in JSON.
     notes
         The notes and warnings of the call so far, in order.
     documents_seen
@@ -156,17 +156,17 @@ class Session:
         return None if self.pool is None else self.read_pool(self.judgements)
 
     def read_pool(self, judgements: Judgements, parts: RunParts = JUDGED_ONLY) -> Hits:
-        """Read the pool again, and judge it by any judgements; its documents are the runs'."""
+        """Read the pool again, and judge it by the given judgements."""
         assert self.pool is not None
         return read_run(self.pool, judgements, parts, self.run_format.of_pool())
 
     @property
     def lacking_grade(self) -> str:
-        """Say which judged level the grade map lacks, and what to give; empty for none."""
+        """Name the judged level missing from the grade map, and the fix; else ""."""
         return self.settings.grade_map.lacks(np.unique(self.judgements.level))
 
     def with_grades(self, metrics: Sequence[Metric]) -> list[Metric]:
-        """Leave out metrics that nobody asked for and that the grade map cannot serve; say so."""
+        """Leave out default metrics that the grade map cannot serve, with a note."""
         graded = dict.fromkeys(m.measure.name for m in metrics if m.is_graded)
         if not graded or not self.lacking_grade:
             return list(metrics)
@@ -194,7 +194,7 @@ class Session:
 
         This settles ``missing="trec_eval"``: only the lines of one TREC file follow its rule.
         """
-        _ = self.pool_hits  # the pool may be the standard input, and is read before the runs
+        _ = self.pool_hits  # the pool can be standard input, and is read before the runs
         with doing("reading runs", len(runs)) as watch:
             read = read_runs([*runs.values()], self.judgements, parts, self.run_format, watch)
         if self.settings.missing == "trec_eval":
@@ -226,10 +226,10 @@ class Session:
         metrics: Sequence[Metric],
         problems: OnProblem = "raised",
     ) -> Evaluations:
-        """Evaluate runs that were read, and issue their notes and warnings.
+        """Evaluate runs after reading, and issue their notes and warnings.
 
-        A line names its runs unless it concerns all. Where missing queries count as empty rankings,
-        a run without judged queries is a problem: all of its values would be 0.
+        A line names its runs unless it concerns all. If missing queries count as empty rankings, a
+        run without judged queries is a problem: all of its values would be 0.
         """
         zero = self.settings.missing == "zero"
         if zero:
@@ -254,7 +254,7 @@ class Session:
         metrics: Sequence[Metric],
         problems: OnProblem = "raised",
     ) -> Evaluations:
-        """Evaluate runs that were read, without a note, and part them from what is wrong.
+        """Evaluate runs after reading, without notes, and separate them from errors.
 
         Without a corpus size, the number of documents seen in qrels and in all runs replaces it.
         """
@@ -284,7 +284,7 @@ class Session:
         return nothing_in_common(self.judgements, run)
 
     def evaluate_one(self, run: RunOrPath | Hits, metrics: Sequence[Metric]) -> Evaluation:
-        """Evaluate a run alone, without a note, or raise what is wrong with it."""
+        """Evaluate a single run, without notes, or raise its error."""
         parts = self.needs(metrics)
         hits = run if isinstance(run, Hits) else self.read({"": run}, parts)[""]
         return self.score({"": hits}, metrics)[""]
@@ -308,7 +308,7 @@ class Session:
                 unanswerable.any()
                 and not unanswerable.all()
                 and any(not column.per_query[unanswerable].any() for column in compared)
-            ):  # a summary is lower because a measure is 0 there
+            ):  # a measure of 0 there lowers the summary
                 notes += unanswerable_notes(judged.queries, unanswerable)
             notes += assumption_notes(judged, self.documents_seen)
             notes += level_notes(metrics, self.settings.relevance_level)
@@ -316,12 +316,12 @@ class Session:
             if warnings and self.settings.doubts == "refused":
                 raise DataError(f"{warnings[0]} ({spell('doubts', 'refused')})")
             warnings += cautions(judged, metrics)
-            judged = replace(judged)  # without what measures shared, several times its size
+            judged = replace(judged)  # without shared results of measures, several times its size
         warnings += no_level_so_high(metrics, judgements)
         return Evaluation(decoded(run.run_id), run, judged, coverage, scores, notes, warnings)
 
     def _equip(self, judged: Judged, run: Hits, metrics: Sequence[Metric]) -> Judged:
-        """Add corpus sizes, the pool and documents outside it where metrics need them."""
+        """Add corpus sizes, the pool and documents outside it if metrics need them."""
         if _needs("corpus_size", metrics):
             sizes = corpus_sizes(judged.queries, self.settings, self.documents_seen)
             judged = replace(judged, corpus_size=sizes)
@@ -357,9 +357,9 @@ class Session:
     def signature(
         self, metrics: Sequence[Metric], others: Mapping[str, Any] = NO_OTHERS
     ) -> Signature:
-        """Hash the files, with others by role, and say what is behind the numbers.
+        """Hash the files, with others by role, and collect the settings behind the values.
 
-        Qrels that are no file, or of which a map says what to read, are hashed as judgements.
+        Qrels in memory, or read by a map, are hashed as judgements.
         """
         digests = {role: file.get("sha256") for role, file in self.files(others).items()}
         mapped = self.qrels_format.shape is not None
@@ -377,7 +377,7 @@ class Session:
         return self.signature(metrics, others) if inputs().hashed else None
 
     def small_print(self, metrics: Sequence[Metric], judged: Judged) -> list[str]:
-        """Return the small print of a picture: queries, N where it matters, the signature."""
+        """Return the small print of a picture: queries, N if it matters, the signature."""
         texts = [counted(len(judged.queries), "query", "queries")]
         sizes = judged.corpus_size if _needs("corpus_size", metrics) else None
         if sizes is not None and len(sizes):
@@ -430,7 +430,7 @@ class Evaluations(Mapping[str, Evaluation]):
         return {names[key]: of for key, of in by_system(scores).items()}
 
     def refuse_folds(self) -> None:
-        """Raise `DataError` for seeds that answer other queries: each would have its own zeros."""
+        """Raise `DataError` for seeds with different queries: each would have its own zeros."""
         first: dict[str, str] = {}
         for name, run in self.items():
             before = first.setdefault(system_of(name), name)
@@ -443,7 +443,7 @@ class Evaluations(Mapping[str, Evaluation]):
                 )
 
     def over(self, queries: Collection[bytes]) -> Evaluations:
-        """Evaluate the runs as if the qrels had these queries alone; without notes."""
+        """Evaluate the runs as if the qrels had only these queries; without notes."""
         part = JudgementPart.of(self.session.judgements, queries)
         session = copy(self.session)
         session.relevance = Qrels(part.judgements)
@@ -487,7 +487,7 @@ class Evaluations(Mapping[str, Evaluation]):
         return replace(self, by_name=by_name)
 
     def missing_notes(self) -> list[str]:
-        """Say which runs lack queries that count as empty rankings; no line if none does."""
+        """Name the runs without some queries, which count as empty rankings; no line if none."""
         coverage = [run.coverage for run in self.values()]
         zero = self.session.settings.missing == "zero"
         lacking = zero and any(of_run.missing for of_run in coverage)
@@ -525,7 +525,7 @@ def _needs(need: Need, metrics: Sequence[Metric]) -> bool:
 
 
 def read_qrels(qrels: Any, rel_info: str = "qrels", reading: Reading = RECOGNISED) -> Relevance:
-    """Read qrels at a path, or take those in memory."""
+    """Read qrels at a path, or use qrels in memory."""
     if isinstance(qrels, str | os.PathLike):
         return read_relevance(os.fspath(qrels), rel_info, reading)
     if hasattr(qrels, "judgements") and hasattr(qrels, "judge"):  # already read
@@ -549,7 +549,7 @@ def _resolved(requests: tuple[str, ...], names: MeasureNames) -> tuple[Metric, .
 
 
 def judge_names(judges: Mapping[str, Any]) -> list[str]:
-    """Name judgements after their files if all have one, else by their keys."""
+    """Name judgements by their files if all have one, else by their keys."""
     if all(isinstance(judge, str | os.PathLike) for judge in judges.values()):
         return run_names([os.fspath(judge) for judge in judges.values()])
     return list(judges)

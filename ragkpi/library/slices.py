@@ -58,9 +58,9 @@ class QuerySlice(NamedTuple):
 
 
 def query_slices(labels: QueryLabels, evaluated: Sequence[bytes]) -> list[QuerySlice]:
-    """Slice the evaluated queries by every kind of label, the largest slice of a kind first.
+    """Slice the evaluated queries by every kind of label, largest slices of a kind first.
 
-    A query without a label of some kind is in no slice of that kind. `NothingInCommonError` if
+    A query without a label of a kind is in no slice of that kind. `NothingInCommonError` if
     no evaluated query has a label.
     """
     slices = []
@@ -81,7 +81,7 @@ def query_slices(labels: QueryLabels, evaluated: Sequence[bytes]) -> list[QueryS
 
 
 def unlabelled(labels: QueryLabels, evaluated: Sequence[bytes]) -> list[str]:
-    """Return a note per kind of label about the evaluated queries that are in no slice of it."""
+    """Return a note per kind of label about evaluated queries without a label."""
     notes = []
     for by, label_of in labels.items():
         lacking = [query for query in evaluated if query not in label_of]
@@ -92,7 +92,7 @@ def unlabelled(labels: QueryLabels, evaluated: Sequence[bytes]) -> list[str]:
 
 
 class QueryGroups(NamedTuple):
-    """Labels that make slices, clusters, and where both come from, by role."""
+    """Labels for slices, clusters, and the sources of both by role."""
 
     labels: QueryLabels | None = None
     clusters: Clusters | None = None
@@ -102,7 +102,8 @@ class QueryGroups(NamedTuple):
 def groups_of(by: Any, cluster: Any) -> QueryGroups:
     """Read labels and clusters of queries.
 
-    `cluster` is a path, clusters by query, or the name of a column of `by`, which makes no slices.
+    `cluster` is a path, clusters by query, or the name of a column of `by`, which then defines no
+    slices.
     """
     labels, sources = labels_of(by), {"by": by, "cluster": cluster}
     if cluster is None:
@@ -135,12 +136,12 @@ def sizes_of(sizes: Any) -> Mapping[bytes, int]:
 
 
 def query_ids_of(path: str | os.PathLike[str]) -> Mapping[bytes, bytes]:
-    """Return the ids of queries by id, by the words of their texts, and by place from 1."""
+    """Return the ids of queries by id, by the words of their texts, and by position from 1."""
     return read_query_ids(os.fspath(path))
 
 
 def gains_of(gains: Any, of_qrels: Reading) -> ExternalGains:
-    """Read gains; folding and leaving out documents follow the qrels."""
+    """Read gains; documents are folded and left out as in the qrels."""
     if isinstance(gains, str | os.PathLike):
         columns = read_gains(os.fspath(gains))
     else:
@@ -168,7 +169,7 @@ def labels_of(by: Any) -> QueryLabels | None:
 
 
 def slices_of(labels: QueryLabels | None, evaluated: Sequence[bytes]) -> list[QuerySlice]:
-    """Return the slices of queries; `UsageError` for so many that the labels look like ids."""
+    """Return the slices of queries; `UsageError` if there are so many that labels look like ids."""
     if labels is None:
         return []
     slices = query_slices(labels, evaluated)

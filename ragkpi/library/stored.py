@@ -1,4 +1,4 @@
-"""Results that ragkpi stored, read again: the scores of runs, and what they rest on."""
+"""Saved results, read again: the scores of runs, and their evaluation settings."""
 
 from __future__ import annotations
 
@@ -47,24 +47,24 @@ _FIELDS: Mapping[str, tuple[type, Any]] = {
 
 @dataclass(frozen=True)
 class StoredResult:
-    """A run that ``--format json``, jsonl or ``--log`` stored: its JSON object in a file."""
+    """A run saved by ``--format json``, jsonl or ``--log``: its JSON object in a file."""
 
     path: str
     record: Mapping[str, Any]
 
     @property
     def name(self) -> str:
-        """The name of the run, and that of the file."""
+        """The names of the run and of the file."""
         return f"{self.record.get('name')} of {self.path}"
 
     @property
     def signature(self) -> Signature:
-        """What the result says of the files and settings behind it; empty if it does not."""
+        """The files and settings recorded in the result; empty if there are none."""
         return Signature.read(str(self.record.get("signature", "")))
 
     @cached_property
     def ground(self) -> Ground:
-        """What the values rest on; `InputError` if the result does not say it."""
+        """The ground of the values; `InputError` if the result does not record it."""
         ground = ground_of(self.record)
         if not ground:
             raise self._broken("does not say over which queries and qrels its values are")
@@ -72,7 +72,7 @@ class StoredResult:
 
     @cached_property
     def scores(self) -> Scores:
-        """The scores by all comparable metrics; `InputError` if they are not those of the run."""
+        """The scores by all comparable metrics; `InputError` if they are inconsistent."""
         per_query = self.record.get("per_query")
         if (seeds := self.record.get("seeds")) is not None:
             raise UsageError(
@@ -94,7 +94,7 @@ class StoredResult:
             raise self._broken(f"no stored result ({problem!r})") from None
 
     def refuse_run(self, run: str, scores: Scores, evaluated: Evaluations) -> None:
-        """Raise `DataError` for a run on another ground, with the command that stores this anew."""
+        """Raise `DataError` for a run on another ground, with the command that saves this anew."""
         session = evaluated.session
         signature, qrels = session.signature(evaluated.metrics), session.judgements.file
         metrics = [metric for metric in scores.metrics if metric.is_comparable]
@@ -107,7 +107,7 @@ class StoredResult:
     def refuse_other(
         self, other: str, ground: Ground, metrics: Sequence[Metric], advice: str
     ) -> None:
-        """Raise `DataError` for values on another ground, or by metrics that are not stored."""
+        """Raise `DataError` for values on another ground, or by metrics that are not saved."""
         apart = differences(self.ground, ground, metrics)
         stored = self.record["values"]
         if lacking := [metric.name for metric in metrics if metric.name not in stored]:
@@ -120,7 +120,7 @@ class StoredResult:
             )
 
     def _column(self, name: str, value: Any) -> MetricScores | None:
-        """Return the scores by a metric; None where a run cannot be better by it."""
+        """Return the scores by a metric; None if a run cannot be better by it."""
         metric = metric_of(name)
         if metric is None or not metric.is_comparable:
             return None
@@ -140,7 +140,7 @@ class StoredResult:
         return column
 
     def _refuse_edited(self) -> None:
-        """Raise `InputError` where fields contradict each other: someone edited the result."""
+        """Raise `InputError` for contradictory fields: the result was edited."""
         for role, file in self.record.get("files", {}).items():
             digest, signed = file.get("sha256"), self.signature.fields.get(role)
             if digest and signed and signed != f"sha256:{digest}":
@@ -153,7 +153,7 @@ class StoredResult:
 
 
 def _number(name: str, value: Any) -> float:
-    """Return a stored number; null is NA, and infinities are texts."""
+    """Return a saved number; null is NA, and infinities are texts."""
     if value is None:
         return math.nan
     if isinstance(value, bool) or not (isinstance(value, int | float) or value in ("inf", "-inf")):
@@ -162,9 +162,9 @@ def _number(name: str, value: Any) -> float:
 
 
 def open_run(path: str) -> list[StoredResult] | RunOrPath:
-    """Open a run once, or the results that a file holds, whatever the order of its keys."""
+    """Open a run once, or the results in a file, whatever the order of its keys."""
     if path != "-" and not os.path.exists(path):
-        return path  # refused where runs are read
+        return path  # refused when runs are read
     source = Source(path)
     try:
         refuse_table(source)
@@ -186,7 +186,7 @@ def open_run(path: str) -> list[StoredResult] | RunOrPath:
 
 
 def is_result(path: str) -> bool:
-    """Whether a file that can be read again begins as eval writes results: JSON, or a table."""
+    """Return whether a rereadable file begins like a result of eval: JSON, or a table."""
     if not os.path.isfile(path):
         return False
     with Source(path) as source:
@@ -194,7 +194,7 @@ def is_result(path: str) -> bool:
 
 
 def refuse_table(source: Source) -> None:
-    """Raise `InputError` for CSV or TSV of eval, which does not say what its values rest on."""
+    """Raise `InputError` for CSV or TSV of eval, which does not record its settings."""
     if _is_table(source):
         store = f"ragkpi eval -q -o {os.path.splitext(source.name)[0]}.json QRELS RUN"
         fault = "a table of values, without what they rest on"
@@ -202,7 +202,7 @@ def refuse_table(source: Source) -> None:
 
 
 def _is_table(source: Source) -> bool:
-    """Whether an input begins with a line of run, perhaps query, and measures."""
+    """Return whether an input begins with a header of run, perhaps query, and measures."""
     line = source.peek(1 << 16).partition(b"\n")[0].strip()
     first, *names = re.split(r"[,\t]", line.decode(errors="replace"))
     bounds = (name.removesuffix("_low").removesuffix("_high") for name in names)
@@ -211,7 +211,7 @@ def _is_table(source: Source) -> bool:
 
 
 def with_results(runs: Mapping[str, RunOrPath]) -> dict[str, RunOrPath | StoredResult]:
-    """Open the results among runs; each run of a result with several gets a name of its own."""
+    """Open the results among runs; each run of a result with several gets its own name."""
     by_name: dict[str, RunOrPath | StoredResult] = {}
     for name, run in runs.items():
         content = open_run(run) if isinstance(run, str) else run
@@ -228,7 +228,7 @@ def with_results(runs: Mapping[str, RunOrPath]) -> dict[str, RunOrPath | StoredR
 
 @dataclass(frozen=True)
 class Scored:
-    """The scores of runs and systems, and what they rest on, wherever they come from.
+    """The scores of runs and systems, and the data behind them, from any source.
 
     Attributes
     ----------
@@ -260,10 +260,10 @@ def scored_runs(
     default: Sequence[str] | None,
     lacking: Literal["noted", "refused"] = "noted",
 ) -> Scored:
-    """Evaluate runs, and take the scores of stored results over the same queries and settings.
+    """Evaluate runs, and take the scores of saved results over the same queries and settings.
 
-    Measures that nobody named are those that all results hold, or without results the `default`;
-    `lacking` says what becomes of those that only some hold. `DataError` names what differs between
+    By default, the measures are those in all results, or without results the `default`; `lacking`
+    is the treatment of measures in only some results. `DataError` names differences between
     results, runs and qrels.
     """
     results = {name: run for name, run in runs.items() if isinstance(run, StoredResult)}
@@ -287,7 +287,7 @@ def scored_runs(
         if session.qrels is None:
             lone, path = next(iter(read.items()))
             if isinstance(path, str):
-                Source(path).close()  # refuses what there is not
+                Source(path).close()  # refuses a missing file
             raise UsageError(f"{visible(lone)}: a run; expected qrels before it")
         depth = names_needed(metrics, session.settings) if session.rel_info == "qrels" else 0
         evaluated = session.evaluate(read, metrics, depth, "kept").over_common_queries()
@@ -300,7 +300,7 @@ def scored_runs(
         first = next(iter(results.values()))
         if session.qrels is not None:
             refuse_unserved(metrics, session.rel_info, session.settings)
-            _ = session.judgements  # refused where they are no qrels
+            _ = session.judgements  # refuses files that are not qrels
         ground = {**first.ground, **session.signature(metrics).choices}
         advice = "all runs with the same qrels, measures and settings"
         for result in results.values():
@@ -318,7 +318,7 @@ def scored_runs(
 def _say_lacking(
     session: Session, results: Mapping[str, StoredResult], lacking: Literal["noted", "refused"]
 ) -> None:
-    """Note, or refuse, measures that some results hold and others lack: none decides unseen."""
+    """Note, or refuse, measures in only some results, so that none is dropped silently."""
     every = {metric.name for result in results.values() for metric in result.scores.metrics}
     for result in results.values():
         if missing := sorted(name for name in every if name not in result.scores):
@@ -331,9 +331,9 @@ def _say_lacking(
 def objects_of(
     path: str, text: str, torn: Literal["refused", "skipped"] = "refused"
 ) -> list[tuple[int, Any]]:
-    """Return the JSON objects of a file with their lines: one document, or one a line.
+    """Return the JSON objects of a file with their lines: one document, or one per line.
 
-    The last line of a log may be incomplete, and is skipped with a warning.
+    The last line of a log can be incomplete, and is skipped with a warning.
     """
     try:
         return [(1, _loaded(text))]
@@ -362,7 +362,7 @@ def _loaded(text: str) -> Any:
     )
 
 
-_DIGITS = 300  # of a whole number: more are no double
+_DIGITS = 300  # of a whole number: more overflow a double
 
 
 def _whole(text: str) -> int:
@@ -386,7 +386,7 @@ def _finite(text: str) -> float:
 
 
 def warn_of_torn_line(where: str, fate: str) -> None:
-    """Warn of what a killed process left at the end of a log."""
+    """Warn of an incomplete record at the end of a log, from a killed process."""
     warnings.warn(
         f"{where}: the last line is incomplete, left by a process that was killed; it is {fate}",
         RagkpiWarning,
@@ -397,7 +397,7 @@ def warn_of_torn_line(where: str, fate: str) -> None:
 def records_of(path: str, objects: Iterable[tuple[int, Any]]) -> list[dict[str, Any]]:
     """Return the records of runs in a document or on lines, without those of slices.
 
-    Queries on lines of their own join the run above them.
+    Queries on their own lines join the run above them.
     """
     records: list[dict[str, Any]] = []
     for number, stored in objects:
@@ -417,7 +417,7 @@ def records_of(path: str, objects: Iterable[tuple[int, Any]]) -> list[dict[str, 
 
 
 def _refuse_odd(path: str, number: int, record: Any) -> None:
-    """Raise `InputError` for what is no record of a run, or holds what cannot be written."""
+    """Raise `InputError` for other objects than records of runs, and for unwritable content."""
     if not isinstance(record, dict) or not isinstance(record.get("values"), dict):
         raise InputError(path, number, "no stored result (no values)", _EXPECTED)
     for name, (kind, inner) in _FIELDS.items():

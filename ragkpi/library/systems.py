@@ -1,4 +1,4 @@
-"""Systems of several runs: seeds, folds or repeated answers, whose scores are made one."""
+"""Systems of several runs: seeds, folds or repeated answers, with combined scores."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ def deterministic(run: Scores) -> Scores:
 def by_system(runs: Mapping[str, Scores]) -> dict[str, Scores]:
     """Make systems of the seeds among runs, by their names in the call; leave out incomplete ones.
 
-    A system lacks a seed that could not be read, and its value would be another one's.
+    A system without one of its seeds would have another value.
     """
     if not any(isinstance(name, Seed) for name in runs):
         return dict(runs)

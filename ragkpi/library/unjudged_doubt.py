@@ -1,6 +1,6 @@
-"""What unjudged documents and ties leave open of a comparison, and gates that say it.
+"""Doubts about comparisons and gates from unjudged documents and ties.
 
-A run outside the pool shows documents that nobody judged, and a measure takes them for bad ones.
+A run outside the judging pool retrieves unjudged documents, which measures treat as not relevant.
 """
 
 from __future__ import annotations
@@ -25,18 +25,17 @@ from ragkpi.statistics.gates import BaselineGate, Reservation, Verdict, baseline
 from ragkpi.statistics.paired import Claim, Difference, Procedure, compare
 from ragkpi.wording import percent, rounded
 
-# Where judging is compared for a metric that looks at whole rankings: down to the longest one.
+# Depths for comparing judged shares under a metric of whole rankings, down to the longest one.
 _DEPTHS = (10, 20, 50, 100, 200, 500, 1000, 2000, 5000, 10_000)
-_DEEPEST = 100  # names of documents are read down to here; reading takes a tenth longer
-_A_POINT = 0.01  # smaller differences between judged shares are not worth a word
+_DEEPEST = 100  # depth of document names; reading takes 10% longer
+_A_POINT = 0.01  # smaller differences between judged shares are not mentioned
 
 
 @dataclass(frozen=True)
 class JudgedShares:
-    """The judged shares of a baseline's and a run's top documents, and what holes could change.
+    """The judged shares of a baseline's and a run's top documents, and the effect of holes.
 
-    `can_reverse` is whether some assignment of levels to unjudged documents surely reverses the
-    claim.
+    `can_reverse` is whether a known assignment of levels to unjudged documents reverses the claim.
     """
 
     depth: int
@@ -45,7 +44,7 @@ class JudgedShares:
     can_reverse: bool = False
 
     def in_words(self, baseline: str, run: str) -> str:
-        """Say the shares, and whether the order of the two runs is open."""
+        """Give the shares, and say whether the order of the two runs is open."""
         order = "; unjudged documents could reverse the order" if self.can_reverse else ""
         shares = f"{baseline} {percent(self.baseline)}, {run} {percent(self.run)}"
         return f"judged in the top {self.depth}: {shares}{order} (ragkpi holes)"
@@ -53,17 +52,17 @@ class JudgedShares:
 
 @dataclass(frozen=True)
 class Doubt:
-    """What a claim on a run against a baseline rests on.
+    """The doubts about a claim on a run against a baseline.
 
-    `shares` are None where judging leaves no doubt. `ties` is the difference over all orders of
-    equal scores, where that does not bear the claim; else None.
+    `shares` are None without doubt from judging. `ties` is the difference over all orders of equal
+    scores if it does not support the claim; else None.
     """
 
     shares: JudgedShares | None = None
     ties: Difference | None = None
 
     def in_words(self, baseline: str, run: str) -> str:
-        """Say what leaves the claim open."""
+        """Give the reasons that leave the claim open."""
         texts = [self.shares.in_words(baseline, run)] if self.shares else []
         if self.ties is not None:
             style = self.ties.metric.measure.style
@@ -76,7 +75,7 @@ class Doubt:
 
 
 def limits_of(doubts: Iterable[Doubt]) -> str:
-    """Return the words of a claim that rests on judging, or on how ties are broken."""
+    """Return the words for a claim that depends on judging, or on how ties are broken."""
     every = list(doubts)
     limits = ["as far as judged"] if any(doubt.shares for doubt in every) else []
     if any(doubt.ties is not None for doubt in every):
@@ -86,7 +85,7 @@ def limits_of(doubts: Iterable[Doubt]) -> str:
 
 @dataclass(frozen=True, eq=False)
 class Judging:
-    """The unjudged shares of each run's top documents, by name, and what bounds are made from.
+    """The judged shares of each run's top documents, by name, and the data for bounds.
 
     JudgedShares are down to every depth at which the judging of two runs may differ for the metric.
     `expected` are the runs' scores over all orders of equal scores; empty without ties.
@@ -94,7 +93,7 @@ class Judging:
 
     unjudged: Mapping[str, Scores]
     expected: Mapping[str, Scores]
-    runs: Mapping[str, Evaluation]  # without those that have no bounds
+    runs: Mapping[str, Evaluation]  # without runs that have no bounds
     judgements: Judgements
     settings: Settings
     test: Procedure
@@ -107,10 +106,10 @@ class Judging:
     def doubts(self, baseline: str, claims: Mapping[str, Claim]) -> dict[str, Doubt]:
         """Return the doubts about claims of runs against a baseline, by run.
 
-        There is one where the judged shares at some depth differ by more than chance (paired test
-        over queries, p < 0.05 divided by the depths) and at least a point, or where the bounds of
-        the values overlap. It says the depth at which they differ most. There is another one where
-        the expected values over all orders of ties do not bear the claim.
+        There is a doubt if the judged shares at some depth differ significantly (paired test over
+        queries, p < 0.05 divided by the depths) and by at least a point, or if the bounds of the
+        values overlap. It names the depth of the largest difference. There is another doubt if the
+        expected values over all orders of ties do not support the claim.
         """
         names = [baseline, *claims]
         if len(names) < 2 or any(name not in self.unjudged for name in names):
@@ -135,7 +134,7 @@ class Judging:
         return doubts
 
     def _ties(self, baseline: str, claims: Mapping[str, Claim]) -> dict[str, Difference]:
-        """Return the differences over all orders of ties that do not bear their claims, by run."""
+        """Return differences over all orders of ties that do not support their claims, by run."""
         names = [baseline, *claims]
         if any(name not in self.expected for name in names):
             return {}
@@ -178,9 +177,9 @@ def names_needed(metrics: Sequence[Metric], settings: Settings) -> int:
 
 
 def judging_of(runs: Evaluations, metric: Metric | None = None) -> Judging | None:
-    """Collect the judged shares of runs read down to `names_needed`; None if no qrels say them.
+    """Collect the judged shares of runs read down to `names_needed`; None without qrels.
 
-    They are those for `metric`, by default for the first by which a run can be better.
+    They are for `metric`, by default for the first by which a run can be better.
     """
     settings = runs.session.settings
     metric = metric or deciding(runs.metrics)
@@ -207,7 +206,7 @@ def judging_of(runs: Evaluations, metric: Metric | None = None) -> Judging | Non
 
 
 class Contender(NamedTuple):
-    """A run or a baseline of gates: its name in the call, that in words, and its scores."""
+    """A run or a baseline of gates: its name in the call, its name in words, and its scores."""
 
     key: str
     name: str
@@ -220,10 +219,10 @@ def verdicts_against(
     gate: BaselineGate,
     evaluated: Evaluations | None,
 ) -> dict[str, list[Verdict]]:
-    """Hold runs against a baseline; return the verdicts by the names of the runs in the call.
+    """Compare runs with a baseline; return the verdicts by the names of the runs in the call.
 
-    Where both were `evaluated`, rates that are equal stay equal if the runs rank alike, and doubts
-    are those of `holes`. The judging of all runs is looked at once for each metric.
+    If both were `evaluated`, equal rates count as equal for equal rankings, and doubts are those of
+    `holes`. The judging of all runs is examined once for each metric.
     """
     named = evaluated.system_names if evaluated else {}
     metrics = {metric.name: metric for metric in evaluated.metrics} if evaluated else {}
