@@ -103,7 +103,7 @@ def without_word(runs: Sequence[Any]) -> Sequence[Any]:
 
 
 def seeds_of(system: str, runs: Sequence[Any]) -> dict[str, RunOrPath]:
-    """Name the runs of a system; `UsageError` for a repeated run, which adds no information."""
+    """Name the runs of a system; `UsageError` for a run twice, since a copy knows nothing new."""
     name, words = getattr(system, "name", system), runs
     runs = without_word(words)
     for one, other in itertools.combinations(runs, 2):
