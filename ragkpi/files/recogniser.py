@@ -110,11 +110,10 @@ def recognise(
     """
     if not given and (stack := _stack_of(records, kind)):
         of_stack = dict(part.split("=", 1) for part in stack.map.split(", "))
-        if {"query", "doc"} <= of_stack.keys():
-            found = _of_stack(stack, of_stack, records[0])
-        else:
-            found = _find(records, kind, of_stack, root)
-        return found._replace(stack=stack.name)
+        if not {"query", "doc"} <= of_stack.keys():
+            return _find(records, kind, of_stack, root)._replace(stack=stack.name)
+        if maps := _expanded(of_stack, stack, records[0]):
+            return _of_maps(maps, stack)
     found = _find(records, kind, given, root)
     if found.fault and records and all(map(_has_empty_lists, records)):
         fault, advice = _NOTHING[kind]
@@ -173,24 +172,29 @@ def _stack_of(records: Sequence[Any], kind: Kind) -> Stack | None:
     return None
 
 
-def _of_stack(stack: Stack, map_: Mapping[str, str], record: Any) -> Recognition:
-    """Return the map of a stack; several if its records are under several keys."""
-    paths = [map_.get("records", "")]
-    while any("*" in path for path in paths):
-        parts = [path.partition("*") for path in paths]
-        paths = [
-            f"{above}{key}{rest}"
-            for above, _, rest in parts
-            for key, value in (Path(above.strip("$.")).any_value(record) or record).items()
-            if key not in stack.told_by and isinstance(value, dict)
-        ]
-    maps = [{**map_, "records": path} if path else map_ for path in paths]
+def _expanded(map_: Mapping[str, str], stack: Stack, record: Any) -> Sequence[Mapping[str, str]]:
+    """Return the maps of a stack: one for each key that a star in its records stands for."""
+    if "*" not in map_.get("records", ""):
+        return [map_]
+    values = {"$": record}
+    for step in map_["records"].split(".")[1:]:
+        values = {
+            f"{above}.{key}": value
+            for above, of in values.items()
+            for key, value in of.items()
+            if step in ("*", key) and key not in stack.told_by and isinstance(value, dict)
+        }
+    return [{**map_, "records": path} for path in values]
+
+
+def _of_maps(maps: Sequence[Mapping[str, str]], stack: Stack) -> Recognition:
+    """Return what the maps of a stack say: separate rankings if there are several."""
     if len(maps) == 1:
-        return Recognition(maps)
-    some = listed([path.encode("utf-8", "surrogatepass") for path in paths], _MOST_KEYS)
-    fault = f"{len(maps)} separate rankings of the queries ({some})"
+        return Recognition(maps, stack=stack.name)
+    paths = [map_["records"].encode("utf-8", "surrogatepass") for map_ in maps]
+    fault = f"{len(maps)} separate rankings of the queries ({listed(paths, _MOST_KEYS)})"
     such = spell(f"map_{stack.kind}", map_text(maps[0]))
-    return Recognition(maps, fault, f"expected one of them, such as {such}")
+    return Recognition(maps, fault, f"expected one of them, such as {such}", stack.name)
 
 
 class _Documents(NamedTuple):

@@ -560,10 +560,14 @@ class ShapeReader:
     def _without(
         self, documents: Records, values: Sequence[Any], path: Path, what: str
     ) -> list[bool]:
-        """Return which documents have no number; [] if all have one. Null in a list is no score."""
+        """Return which documents have no number; [] if all have one.
+
+        Null in a list, or beside a rank, is no score.
+        """
         if None not in values:
             return []
-        null_is_none = self.shape.list and what != "level"
+        ranked = what == "score" and self.shape.rank not in ("", "<rank>")
+        null_is_none = ranked or (self.shape.list and what != "level")
         of_all = (path.first(of.value, of.key)[1] for of in documents.each())
         return [
             value is None and (keys is None or bool(keys and null_is_none))

@@ -36,7 +36,6 @@ DUMPS = {
 }
 # What does not do what its class says, and why.
 FALLS_SHORT = {
-    "missing-scores": "null scores",
     "cypher-shell": "a space behind each comma",
     "clickhouse-tsvwithnamesandtypes": "a line of types below the names",
     "clickhouse-compacteachrowwithnames": "a first array that names the others",
