@@ -37,7 +37,7 @@ MOST_CELLS = 100_000  # larger tables are unreadable
 NO_PROVENANCE: Mapping[str, Provenance] = {}
 
 
-def _query_values(
+def query_values(
     scores: Scores, names: Sequence[str], queries: Sequence[bytes]
 ) -> Iterator[tuple[bytes, list[Any] | None]]:
     """Yield the values of each query by metric, None without one; None for a missing query."""
@@ -156,7 +156,7 @@ class EvaluationReport(Report):
         if by_query:
             if layout.notes == "below":
                 self._refuse_many(len(columns))
-            each = (_query_values(scores, names, self.queries) for scores in runs.values())
+            each = (query_values(scores, names, self.queries) for scores in runs.values())
             for of_query in zip(*each, strict=True):
                 group = [
                     [*map(Cell, (run, query, *values))]
@@ -314,7 +314,7 @@ def _per_query(
                 name: as_json(value, styles[name], digits)
                 for name, value in zip(names, values, strict=True)
             }
-            for query, values in _query_values(scores, names, chosen)
+            for query, values in query_values(scores, names, chosen)
             if values is not None
         }
     }

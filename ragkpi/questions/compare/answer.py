@@ -128,18 +128,13 @@ def _findings(compared: Comparison | AllPairs) -> dict[str, Any]:
     }
     if isinstance(compared, Comparison):
         return {"baseline": compared.names[0], **findings}
-    test = ("t", "holm") if compared.has_systems else ("step-down", "none")
-    letters = {
-        by_metric.metric.name: dict(zip(compared.names, by_metric.letters or (), strict=True))
-        for by_metric in compared.claims
-    }
-    ranks = {
-        by_metric.metric.name: dict(
-            zip(compared.names, by_metric.ranks(compared.procedure.limit), strict=True)
-        )
-        for by_metric in compared.claims
-    }
-    of_test = dict(zip(("test", "correction"), test, strict=True))
+    test, correction = ("t", "holm") if compared.has_systems else ("step-down", "none")
+    letters, ranks = {}, {}
+    for one in compared.claims:
+        open_ranks = map(list, one.ranks(procedure.limit))
+        letters[one.metric.name] = dict(zip(compared.names, one.letters or (), strict=True))
+        ranks[one.metric.name] = dict(zip(compared.names, open_ranks, strict=True))
+    of_test = {"test": test, "correction": correction}
     return {**findings, **of_test, "letters": letters, "ranks": ranks}
 
 

@@ -119,10 +119,11 @@ class ComparisonResult(Result):
     @property
     def ranks(self) -> dict[str, dict[str, tuple[int, int]]]:
         """The best and the worst rank that is open, by measure and run, for all pairs."""
-        ranks: dict[str, dict[str, tuple[int, int]]] = (
-            self.to_dict().get("all_pairs", {}).get("ranks", {})
-        )
-        return ranks
+        by_measure = self.to_dict().get("all_pairs", {}).get("ranks", {})
+        return {
+            measure: {run: (best, worst) for run, (best, worst) in ranks.items()}
+            for measure, ranks in by_measure.items()
+        }
 
     def paper(self, against: str | Sequence[str] = ()) -> Result:
         """Make a table for a paper: runs and measures, with marks for significant differences.

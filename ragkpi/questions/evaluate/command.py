@@ -18,7 +18,7 @@ from ragkpi.evaluation import RunOrPath
 from ragkpi.files.inputs import Inputs, inputs
 from ragkpi.interface import interface, spell
 from ragkpi.library.arguments import bootstrap_of, session_of
-from ragkpi.library.evaluation_report import EvaluationReport, report_on
+from ragkpi.library.evaluation_report import EvaluationReport, query_values, report_on
 from ragkpi.library.ground import Hashes, Provenance
 from ragkpi.library.options import (
     By,
@@ -152,14 +152,11 @@ class RunResult(EvaluationResult):
     @cached_property
     def per_query(self) -> dict[str, dict[str, Any]]:
         """The values of every query, by query and printed name."""
-        columns = {
-            column.name: map(decoded, column.per_query.tolist())
-            for column in self.scores.printed("query")
-        }
-        rows = zip(*columns.values(), strict=True) if columns else ([] for _ in self.scores.queries)
+        names = [column.name for column in self.scores.printed("query")]
+        each = query_values(self.scores, names, self.scores.queries)
         return {
-            decoded(query): dict(zip(columns, row, strict=True))
-            for query, row in zip(self.scores.queries, rows, strict=True)
+            decoded(query): dict(zip(names, map(decoded, values or ()), strict=True))
+            for query, values in each
         }
 
     def trec_lines(
