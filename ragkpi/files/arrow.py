@@ -17,10 +17,8 @@ import numpy as np
 
 from ragkpi.arrays import IntArray
 from ragkpi.errors import InputError, UsageError
-from ragkpi.files import tables
 from ragkpi.files.lines import Tokens
 from ragkpi.files.opening import MOST_HELD, Source, too_large
-from ragkpi.files.shapes import Shape
 from ragkpi.files.tables import Cell, Kept, OddIds, Piece, Row
 from ragkpi.files.trec import QrelsColumns, RunColumns
 
@@ -231,16 +229,6 @@ def _bomb(source: Source) -> InputError:
 def broken(source: Source, fault: str) -> InputError:
     """Return the error for a file that is not a table, or whose columns have unsuitable types."""
     return InputError(source.name, None, fault, "expected a complete parquet or Arrow table")
-
-
-def stream_run(source: Source, shape: Shape | None = None) -> Iterator[RunColumns]:
-    """Read a run in blocks; its `line` numbers are rows from 1."""
-    return tables.stream_run(ArrowTable(source), shape)
-
-
-def read_qrels(source: Source, shape: Shape | None = None) -> QrelsColumns:
-    """Read qrels; their `line` numbers are rows from 1."""
-    return tables.read_qrels(ArrowTable(source), shape)
 
 
 def _pyarrow() -> Any:

@@ -17,14 +17,12 @@ import numpy as np
 
 from ragkpi.errors import InputError
 from ragkpi.files import column_names as fields
-from ragkpi.files import tables
 from ragkpi.files.json_text import is_number, text_of
 from ragkpi.files.lines import PRINTED, Block, LineColumns, Tokens, blocks, split_lines
 from ragkpi.files.opening import Source
-from ragkpi.files.shapes import SHAPES, Shape
+from ragkpi.files.shapes import Shape
 from ragkpi.files.structure import LOOKED_AT
 from ragkpi.files.tables import Cell, Kept, OddIds, Piece, Row, list_or_text
-from ragkpi.files.trec import QrelsColumns, RunColumns
 from ragkpi.wording import counted, shown
 
 _RECORDS_AT_ONCE = 1 << 16
@@ -223,27 +221,12 @@ def split_values(
         raise InputError(file, number, fault, "expected values between separators") from None
 
 
-def _opened(source: Source, shape: Shape | None, separator: bytes) -> DelimitedFile:
+def _opened(source: Source, shape: Shape | None, *, separator: bytes) -> DelimitedFile:
     """Open a run or qrels; a map may have numbers of columns."""
     cells: Cells = "decimals" if shape is None else "texts"
     numbered = shape is not None and shape.query.isdigit()
     return DelimitedFile(source, separator, cells, "none" if numbered else "recognised")
 
 
-def _stream_run(
-    source: Source, shape: Shape | None = None, *, separator: bytes
-) -> Iterator[RunColumns]:
-    yield from tables.stream_run(_opened(source, shape, separator), shape)
-
-
-def _read_qrels(source: Source, shape: Shape | None = None, *, separator: bytes) -> QrelsColumns:
-    table = _opened(source, shape, separator)
-    if shape is None and table.names == ["1", "2"]:
-        shape = SHAPES["qrels"]["flat"]._replace(query="1", doc="2", level="")
-    return tables.read_qrels(table, shape)
-
-
-stream_csv = partial(_stream_run, separator=b",")
-stream_tsv = partial(_stream_run, separator=b"\t")
-read_csv_qrels = partial(_read_qrels, separator=b",")
-read_tsv_qrels = partial(_read_qrels, separator=b"\t")
+open_csv = partial(_opened, separator=b",")
+open_tsv = partial(_opened, separator=b"\t")

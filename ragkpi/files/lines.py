@@ -235,16 +235,6 @@ class LineColumns:
         parts = (part[rows] for part in (self.start, self.end, self.line, self.stop))
         return LineColumns(self.text, *parts)
 
-    @classmethod
-    def joined(cls, parts: Sequence[LineColumns]) -> LineColumns:
-        """Join one or more parts, which have lines; drop the text before each."""
-        first = [int(part.start[0, 0]) for part in parts]
-        texts = [part.text[at:] for part, at in zip(parts, first, strict=True)]
-        moves = np.cumsum([0, *map(len, texts[:-1])]) - first
-        places = zip(parts, moves, strict=True)
-        moved = [(part.start + by, part.end + by, part.line, part.stop + by) for part, by in places]
-        return cls(np.concatenate(texts), *map(np.concatenate, zip(*moved, strict=True)))
-
 
 class WrongLine(NamedTuple):
     """A line whose columns do not match its shape."""

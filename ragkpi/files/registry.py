@@ -6,7 +6,7 @@ TREC. Named qrels, ``irds:DATASET``, come from ir_datasets.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from functools import partial
 from typing import Any, Literal, NamedTuple, get_args
 from urllib.parse import quote
@@ -14,12 +14,22 @@ from urllib.parse import quote
 import numpy as np
 
 from ragkpi.errors import InputError, UsageError
-from ragkpi.files import arrow, delimited, json_files, trec, writing
+from ragkpi.files import json_files, tables, trec, writing
+from ragkpi.files.arrow import (
+    ArrowTable,
+    write_arrow,
+    write_arrow_qrels,
+    write_parquet,
+    write_parquet_qrels,
+)
+from ragkpi.files.delimited import open_csv, open_tsv
 from ragkpi.files.inputs import inputs
 from ragkpi.files.lines import Tokens
-from ragkpi.files.opening import Kind
+from ragkpi.files.opening import Kind, Source
+from ragkpi.files.shapes import Shape
 from ragkpi.files.sieve import Fold, Sieve, parse_fold, read_excluded, words_of
-from ragkpi.files.trec import QrelsColumns, plain_qrels, refuse_empty
+from ragkpi.files.tables import TableFile
+from ragkpi.files.trec import QrelsColumns, RunColumns, plain_qrels, refuse_empty
 from ragkpi.interface import spell
 from ragkpi.wording import did_you_mean
 
@@ -56,6 +66,24 @@ def read_dataset(path: str) -> QrelsColumns:
     refuse_empty(path, document, line, "document id")
     refuse_empty(path, query, line, "query id")
     return plain_qrels(path, query, document, level, line, None)
+
+
+def _readers(
+    open_: Callable[[Source, Shape | None], TableFile],
+) -> Mapping[Kind, Callable[..., Any]]:
+    """Return the readers of tables."""
+
+    def stream_run(source: Source, shape: Shape | None = None) -> Iterator[RunColumns]:
+        return tables.stream_run(open_(source, shape), shape)
+
+    def read_qrels(source: Source, shape: Shape | None = None) -> QrelsColumns:
+        return tables.read_qrels(open_(source, shape), shape)
+
+    return {"run": stream_run, "qrels": read_qrels}
+
+
+_ARROW = _readers(lambda source, _: ArrowTable(source))
+_CSV, _TSV = _readers(open_csv), _readers(open_tsv)
 
 
 class FileFormat(NamedTuple):
@@ -108,21 +136,21 @@ _FORMATS = (
         "beir",
         "TSV that begins with: query-id, corpus-id, score",
         (),
-        {"qrels": delimited.read_tsv_qrels},
+        {"qrels": _TSV["qrels"]},
         {"qrels": writing.write_beir_qrels},
     ),
     FileFormat(
         "tsv",
         "a line of column names, then values between tabs; quoted if all names are",
         (".tsv",),
-        {"run": delimited.stream_tsv, "qrels": delimited.read_tsv_qrels},
+        _TSV,
         {"run": writing.write_tsv, "qrels": writing.write_tsv_qrels},
     ),
     FileFormat(
         "csv",
         "column names, then values between , ; or |; quoted where needed",
         (".csv",),
-        {"run": delimited.stream_csv, "qrels": delimited.read_csv_qrels},
+        _CSV,
         {"run": writing.write_csv, "qrels": writing.write_csv_qrels},
     ),
     FileFormat(
@@ -145,15 +173,15 @@ _FORMATS = (
         "parquet",
         "a table with named columns, or a folder of its parts; needs pyarrow",
         (".parquet", ".pq"),
-        {"run": arrow.stream_run, "qrels": arrow.read_qrels},
-        {"run": arrow.write_parquet, "qrels": arrow.write_parquet_qrels},
+        _ARROW,
+        {"run": write_parquet, "qrels": write_parquet_qrels},
     ),
     FileFormat(
         "arrow",
         "an Arrow IPC file or stream with named columns; needs pyarrow",
         (".arrow", ".feather", ".ipc"),
-        {"run": arrow.stream_run, "qrels": arrow.read_qrels},
-        {"run": arrow.write_arrow, "qrels": arrow.write_arrow_qrels},
+        _ARROW,
+        {"run": write_arrow, "qrels": write_arrow_qrels},
     ),
 )
 FILE_FORMATS: Mapping[Kind, Mapping[str, FileFormat]] = {

@@ -29,7 +29,7 @@ from ragkpi.files.shape_reader import (
     shape_for,
     stream_documents,
 )
-from ragkpi.files.shapes import Shape, id_columns, layout_of, need_column, rows_shape
+from ragkpi.files.shapes import SHAPES, Shape, id_columns, layout_of, need_column, rows_shape
 from ragkpi.files.structure import LOOKED_AT, lists_of_places
 from ragkpi.files.trec import (
     NumberColumn,
@@ -112,7 +112,9 @@ def stream_run(table: TableFile, user: Shape | None) -> Iterator[RunColumns]:
 
 
 def read_qrels(table: TableFile, user: Shape | None) -> QrelsColumns:
-    """Read qrels, like `stream_run`."""
+    """Read qrels, like `stream_run`; two columns without names are ids of relevant documents."""
+    if user is None and table.names == ["1", "2"]:
+        user = SHAPES["qrels"]["flat"]._replace(query="1", doc="2", level="")
     shape = rows_shape("qrels", table.names, user, table.nested)
     if shape is None:
         return collect_qrels(table.file, _documents(table, "qrels", user))

@@ -19,6 +19,7 @@ from ragkpi.files.opening import Source
 from ragkpi.files.registry import FILE_FORMATS
 from tests.tries import TRIES
 
+stream_csv = FILE_FORMATS["run"]["csv"].readers["run"]
 RANKED = [(b"1", b"d1", 2.5), (b"1", b"d2", 1.0), (b"2", b"d1", -3.0)]
 POSITIONS = [(b"1", b"d1", -1.0), (b"1", b"d2", -2.0), (b"2", b"d1", -1.0)]
 
@@ -313,7 +314,7 @@ def test_quoted_values_are_those_of_the_csv_module(rows, quoting, end, size, tmp
         patch.setattr(delimited, "blocks", partial(blocks, size=size))
         found = [
             (block.query[group], document, score)
-            for block in delimited.stream_csv(source)
+            for block in stream_csv(source)
             for group, document, score in zip(
                 block.group().tolist(), block.document.tolist(), block.score.tolist(), strict=True
             )
@@ -330,10 +331,10 @@ def test_a_run_given_as_qrels_lacks_a_level_first_of_all(tmp_path):
 def test_ids_behind_a_comma_and_a_space_are_refused(tmp_path):
     padded = put(tmp_path, b"query_id, doc_id, score\nq, d, 2\n")
     with Source(str(padded)) as source, pytest.raises(InputError, match=r":1: a space after ','"):
-        list(delimited.stream_csv(source))
+        list(stream_csv(source))
     (tmp_path / "gold.csv").write_text("query_id, doc_id, relevance\nq, d, 2\n")
     with pytest.raises(InputError, match=r"gold.csv:1: a space after ','; expected none"):
         read_any_qrels(str(tmp_path / "gold.csv"))
     plain = put(tmp_path, b"query_id, doc_id, score\nq,d,2\n")  # no id has a space
     with Source(str(plain)) as source:
-        assert [list(block.document) for block in delimited.stream_csv(source)] == [[b"d"]]
+        assert [list(block.document) for block in stream_csv(source)] == [[b"d"]]
