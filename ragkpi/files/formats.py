@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 HEAD_LENGTH = 1 << 13
 
 Match = Literal["id", "text"]
-"""Whether documents are the same by their ids, or by the words of their texts."""
+"""The identity of documents: their ids, or the words of their texts."""
 
 _MAGIC = {b"PAR1": "parquet", b"ARROW1": "arrow", b"\xff\xff\xff\xff": "arrow"}
 
@@ -48,8 +48,8 @@ def recognise_run(head: bytes) -> str:
 def recognise_qrels(head: bytes) -> str:
     """Return the name of the format of qrels, from their first `HEAD_LENGTH` bytes.
 
-    Two words with a tab between them are ids, each of a relevant document. But a number beside a
-    name that comes once is a value of the query, such as a grade or a latency.
+    Two words with a tab between them are ids, each of a relevant document. But a number next to
+    a unique name is a value of the query, such as a grade or a latency.
     """
     name = _recognise(head, _is_trec_qrels, (fields.QUERY, fields.DOCUMENT, fields.LEVEL_OR_SCORE))
     lines = list(_data_lines(head)) if name == "trec" else []
@@ -60,7 +60,7 @@ def recognise_qrels(head: bytes) -> str:
     return name if values and len({*queries}) == len(lines) else "tsv"
 
 
-# What is neither run nor qrels, by how it begins, and advice; {} is the file.
+# Beginnings of files that are neither run nor qrels, with advice; {} is the file.
 _FOREIGN = [
     (rb"\xff\xfe|\xfe\xff", "UTF-16 text", "expected UTF-8: iconv -f UTF-16 -t UTF-8 {}"),
     (
@@ -152,7 +152,7 @@ def recognise_kind(head: bytes) -> Literal["run", "qrels"]:
 def _recognise(
     head: bytes, is_trec: Callable[[list[bytes]], bool], columns: Sequence[Sequence[str]]
 ) -> str:
-    # Binary bytes up to a newline may look like four words and a number, but text has no NUL.
+    # Binary bytes up to a newline can look like four words and a number, but text has no NUL.
     name = _by_magic(head)
     if name and b"\0" in head:
         return name
@@ -165,9 +165,9 @@ def _recognise(
 
 
 def _delimited(lines: list[bytes], columns: Sequence[Sequence[str]]) -> str | None:
-    """Recognise a table by the names of its columns, or by as many values in two lines.
+    """Recognise a table by the names of its columns, or by equal numbers of values in two lines.
 
-    Words with tabs between them are no table unless one of them names a column.
+    Words with tabs between them are not a table unless one of them names a column.
     """
     usual = {*fields.QUERY, *fields.QUERY_TEXT, *fields.DOCUMENT, *fields.RETRIEVED, "id"}
     for name, separator in (("tsv", b"\t"), ("csv", b","), ("csv", b";"), ("csv", b"|")):
@@ -228,7 +228,7 @@ def _is_integer(word: bytes) -> bool:
 
 
 def is_number(word: bytes) -> bool:
-    """Whether a word looks like a number; readers of numbers are stricter."""
+    """Return whether a word looks like a number; readers of numbers are stricter."""
     try:
         float(word)
     except ValueError:
@@ -266,13 +266,13 @@ def _names(words: Iterable[bytes]) -> list[str]:
 
 
 class Reading(NamedTuple):
-    """The user's choices for reading a file; format None: by the file's first bytes."""
+    """The user's choices for reading a file; without a format, its first bytes decide."""
 
     format: str | None = None  # its name
-    shape: Shape | None = None  # which keys or columns hold what (--map-run, --map-qrels)
+    shape: Shape | None = None  # the meaning of keys or columns (--map-run, --map-qrels)
     scores: ScoreKind = "similarity"  # "distance" if smaller scores are better
     sieve: Sieve | None = None  # leaves documents out or folds them before ranking
-    levels: Mapping[bytes, int] = trec.NONE  # what words and letters in the place of levels mean
+    levels: Mapping[bytes, int] = trec.NONE  # the levels of words and letters
 
     def of_pool(self) -> Reading:
         """Return the choices for the run's pool, whose format may differ."""
@@ -290,7 +290,7 @@ class FileReader(NamedTuple):
     scores: ScoreKind = "similarity"
     sieve: Sieve | None = None
     numbers: Literal["checked", "believed"] = "checked"  # by a map
-    instead: str = ""  # what a user can say if the numbers of a run look like levels
+    instead: str = ""  # the advice if the numbers of a run look like levels
     judged: tuple[str, Origin] | None = None  # the qrels beside a run, and the place in them
     levels: Mapping[bytes, int] = trec.NONE
 
@@ -344,7 +344,7 @@ class FileReader(NamedTuple):
 
     @property
     def treatment(self) -> dict[str, Any]:
-        """Return arguments of `kernel.Run`: how it treats documents and scores."""
+        """Return arguments of `kernel.Run` for the treatment of documents and scores."""
         treated = self.sieve.treatment if self.sieve else {}
         return {**treated, "distance": self.is_fed and self.scores == "distance"}
 
@@ -377,7 +377,7 @@ def registry() -> Any:
 
 
 def reads_as(kind: Kind, path: str) -> bool:
-    """Whether a regular file can be read whole in a role."""
+    """Return whether a regular file is readable as a whole in a role."""
     if not os.path.isfile(path):
         return False
     try:
@@ -397,8 +397,8 @@ def read_any_qrels(
 ) -> QrelsColumns:
     """Read qrels of any format.
 
-    A path may be the name of a data set, ``irds:DATASET``.
-    TREC qrels never have fractional levels; other formats may if `numbers` is ``"gains"``.
+    A path can be the name of a data set, ``irds:DATASET``.
+    TREC qrels never have fractional levels; other formats can if `numbers` is ``"gains"``.
     """
     if path.startswith("irds:"):
         qrels: QrelsColumns = registry().read_dataset(path)

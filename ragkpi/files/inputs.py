@@ -1,4 +1,4 @@
-"""The inputs of a command: each is hashed, and watched for changes from its opening on."""
+"""The inputs of a command: each is hashed, and checked for changes after opening."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ class Inputs:
         self._hashes: dict[str, str] = {}
 
     def note(self, path: str, status: os.stat_result) -> None:
-        """Remember an input that is open here, or that another process will open.
+        """Record an input that is open here, or that another process will open.
 
         Raises `UsageError` if a pipe, a terminal or standard input is opened twice, and
         `InputError` if a file has changed since it was first opened.
@@ -38,7 +38,7 @@ class Inputs:
             raise InputError(path, None, "changed while it was read", UNTOUCHED)
 
     def note_file(self, path: str) -> None:
-        """Remember a file that another process will open, unless it is a pipe or missing."""
+        """Record a file that another process will open, unless it is a pipe or missing."""
         try:
             status = os.stat(path)
         except (OSError, ValueError):  # an invalid name
@@ -93,7 +93,7 @@ def new_sha256() -> Any:
 
 
 def same_state(before: os.stat_result, now: os.stat_result) -> bool:
-    """Whether this is the same, unchanged file."""
+    """Return whether this is the same, unchanged file."""
     return os.path.samestat(before, now) and (before.st_size, before.st_mtime_ns) == (
         now.st_size,
         now.st_mtime_ns,
@@ -110,7 +110,7 @@ def inputs() -> Inputs:
 
 @contextmanager
 def noted_inputs() -> Iterator[Inputs]:
-    """Remember the inputs of a command while it runs."""
+    """Record the inputs of a command while it runs."""
     global _of_command
     before, _of_command = _of_command, Inputs(hashed=False)
     try:

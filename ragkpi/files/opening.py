@@ -1,6 +1,6 @@
 """Inputs: each is opened once and decompressed; a file that changes is refused.
 
-Python's own readers of bz2, lzma and zstandard take a truncated file for a complete file, or drop
+Python's own readers of bz2, lzma and zstandard accept a truncated file as complete, or drop
 everything after a damaged first member. `MemberStream` refuses both.
 """
 
@@ -20,7 +20,7 @@ from ragkpi.files.inputs import UNTOUCHED, HashedPipe, inputs, new_sha256, same_
 from ragkpi.wording import did_you_mean
 
 Kind = Literal["run", "qrels"]
-_MOST_FILES = 2000  # among which a mistyped one is looked for
+_MOST_FILES = 2000  # searched for a mistyped name
 """What a file holds."""
 
 BYTE_ORDER_MARK = b"\xef\xbb\xbf"
@@ -37,7 +37,7 @@ def parts_of(path: str) -> list[str]:
 
 
 def _open_gzip(stream: BinaryIO) -> Any:
-    try:  # twice as fast as zlib where it is installed
+    try:  # twice as fast as zlib, if installed
         return import_module("isal.igzip").IGzipFile(fileobj=stream)
     except ImportError:
         return import_module("gzip").GzipFile(fileobj=stream)
@@ -62,7 +62,7 @@ _BZIP2 = tuple(
     b"BZh%d" % level + block for level in range(1, 10) for block in (b"1AY&SY", b"\x17rE8P\x90")
 )
 
-# A codec is imported when a file needs it: Python itself may lack bz2 and lzma.
+# A codec is imported when a file needs it: Python can be built without bz2 and lzma.
 DECOMPRESSORS: dict[bytes | tuple[bytes, ...], tuple[str, Callable[[BinaryIO], Any]]] = {
     b"\x1f\x8b\x08": ("gzip", _open_gzip),
     _BZIP2: ("bzip2", _open_bzip2),
@@ -71,7 +71,7 @@ DECOMPRESSORS: dict[bytes | tuple[bytes, ...], tuple[str, Callable[[BinaryIO], A
 }
 
 
-# Few bytes may expand to very many: 4 bytes of zstandard to 128 kB, and those to 64 MB.
+# Few bytes can expand to very many: 4 bytes of zstandard to 128 kB, and those to 64 MB.
 _COMPRESSED_AT_ONCE = 1 << 11
 # Bytes that bz2 and lzma return at a time.
 _TEXT_AT_ONCE = 1 << 20
@@ -123,12 +123,12 @@ class MemberStream:
 
 
 _MAGIC_LENGTH = 10
-# The most bytes held in memory or in a copy: a compressed file may be a bomb.
+# Maximum bytes in memory or in a copy: a compressed file can be a bomb.
 MOST_HELD = 1 << 31
 
 
 def too_large(file: str, expected: str) -> InputError:
-    """Return the error for an input too large to be held."""
+    """Return the error for an input too large for memory."""
     fault = f"more than {MOST_HELD >> 30} GB that have to be held in memory"
     return InputError(file, None, fault, expected)
 
@@ -145,9 +145,9 @@ def _beside(path: str) -> list[str]:
 class Source:
     """An opened input: a file, a pipe, ``-`` or a folder of parquet files.
 
-    A file is opened once, so a file that takes its name later is not read. If a file changes while
-    it is read, closing the source raises an error. `size` is the length of a plain, uncompressed
-    file, `place` how far `fill` has read. A folder's bytes are those of the first of its `parts`.
+    A file is opened once, so a file that replaces it later is not read. If a file changes while it
+    is read, closing the source raises an error. `size` is the length of a plain, uncompressed file,
+    `place` the position of `fill`. A folder's bytes are those of the first of its `parts`.
     """
 
     def __init__(self, path: str) -> None:
@@ -229,7 +229,7 @@ class Source:
         return error(self.name, None, f"{what} ({reason})", "expected a complete file")
 
     def keep_copy(self) -> None:
-        """Copy the input while it is read, unless it is a file that can be read again."""
+        """Copy the input while it is read, unless it is a rereadable file."""
         if self._before is None and not self._copied:
             import tempfile  # rarely needed; it imports random and hashlib
 
@@ -241,7 +241,7 @@ class Source:
                 raise InputError(self.name, None, fault, "expected TMPDIR, or a file") from None
 
     def peek(self, length: int) -> bytes:
-        """Return up to `length` of the next bytes without consuming them, nor a byte order mark."""
+        """Return up to `length` next bytes without consuming them, without a byte order mark."""
         missing = length + len(BYTE_ORDER_MARK) - len(self._ahead)
         if missing > 0:
             more = memoryview(bytearray(missing))
@@ -264,7 +264,7 @@ class Source:
     def whole(
         self, expected: str, plain_file: Literal["limited", "unlimited"] = "limited"
     ) -> bytearray:
-        """Read the rest, without a byte order mark; `InputError` if it is too much to be held."""
+        """Read the rest, without a byte order mark; `InputError` if it is too large for memory."""
         is_limited = self.size is None or plain_file == "limited"
         octets, piece = bytearray(), memoryview(bytearray(_PIECE))
         while count := self.fill(piece):
@@ -276,7 +276,7 @@ class Source:
         return octets
 
     def seekable(self, expected: str) -> BinaryIO:
-        """Return all bytes as a file with places: an uncompressed file itself, others in memory.
+        """Return all bytes as a seekable file: an uncompressed file itself, others in memory.
 
         Errors as in `whole`.
         """
@@ -287,7 +287,7 @@ class Source:
         return self._file
 
     def show_place(self) -> None:
-        """Report how far whoever took `seekable` has read."""
+        """Report the position of the reader of `seekable`."""
         if self.size is not None:
             progress.reading(self.name, self._file.tell(), self.size)
 
@@ -391,6 +391,6 @@ class Source:
 
 
 def begins_like_result(source: Source) -> bool:
-    """Whether an input begins like a result that ragkpi stored, as JSON, JSON Lines or a log."""
+    """Return whether an input begins like a saved result: JSON, JSON Lines or a log."""
     head = source.peek(1 << 16).lstrip()
     return head[:1] == b"{" and b'"ragkpi' in head

@@ -1,6 +1,6 @@
 """Files about single queries and documents: sizes, quality, preferences, gains, labels, texts.
 
-A file of texts may be as large as a corpus, so it is read as a stream that keeps only wanted texts:
+A file of texts can be as large as a corpus, so it is read as a stream that keeps requested texts:
 ``id<TAB>text`` lines, CSV, JSON Lines (BEIR's ``corpus.jsonl``, MS MARCO's segments), parquet.
 """
 
@@ -73,7 +73,7 @@ def _decimals(
 def _by_query(
     path: str, rows: Iterable[tuple[Any, K, bytes, V]], expected: str
 ) -> dict[K, dict[bytes, V]]:
-    """Gather values (line, group, query, value) by group and query; `DataError` for two of one."""
+    """Group values (line, group, query, value) by group and query; `DataError` for repeats."""
     values: dict[K, dict[bytes, V]] = {}
     for line, group, query, value in rows:
         of_group = values.setdefault(group, {})
@@ -83,7 +83,7 @@ def _by_query(
     return values
 
 
-# By run (None where the file names none), then by query.
+# By run (None if the file names none), then by query.
 Quality = Mapping[bytes | None, Mapping[bytes, float]]
 
 
@@ -190,7 +190,7 @@ class Text(tuple[str, int]):
 
 
 def read_texts(path: str, ids: Collection[bytes]) -> dict[bytes, Text]:
-    """Read the texts of some ids; ids that the file lacks are left out."""
+    """Read the texts of some ids; ids missing from the file are left out."""
     ids = frozenset(ids)
     texts: dict[bytes, Text] = {}
     for id_, text in _ids_and_texts(path):
@@ -200,7 +200,7 @@ def read_texts(path: str, ids: Collection[bytes]) -> dict[bytes, Text]:
 
 
 def read_query_ids(path: str) -> dict[bytes, bytes]:
-    """Read the ids of queries by id, by the words of their texts, and by place from 1.
+    """Read the ids of queries by id, by the words of their texts, and by position from 1.
 
     Raises `DataError` if two queries have one text.
     """

@@ -1,7 +1,7 @@
 """Roles: qrels hold judgements, a run holds rankings, whatever the format of the file.
 
-TREC's columns differ between the two. In other formats the name of a key or column often tells.
-In ``{query: {document: number}}``, and in BEIR's columns, the numbers are looked at.
+TREC's columns differ between the two. In other formats the name of a key or column often decides.
+In ``{query: {document: number}}``, and in BEIR's columns, the numbers decide.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ def unsettled(kind: Kind, file: str, fault: str, maps: list[MapChoice]) -> Unset
 
 
 def refuse_scores(qrels: QrelsColumns) -> None:
-    """Raise `InputError` if no name says level and the numbers are scores.
+    """Raise `InputError` if no name means level and the numbers are scores.
 
     Scores are fractional, or differ for all of more documents than a scale has levels.
     """

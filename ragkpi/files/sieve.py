@@ -28,7 +28,7 @@ class Fold(NamedTuple):
     """Turns a passage's id into its document's id."""
 
     parent: Callable[[bytes], bytes]
-    separator: int = -1  # the byte at which `parent` cuts the id, if it does only that
+    separator: int = -1  # the byte at which `parent` cuts the id, if it does nothing else
 
 
 _PARENTS = LineShape(("chunk", "document"))
@@ -38,14 +38,14 @@ _NOTHING = b"N/A"  # in BRIGHT: no document
 
 
 class Sieve(NamedTuple):
-    """The choices of documents to leave out or to fold; a document's best passage counts."""
+    """The documents to leave out or to fold; a document's best passage counts."""
 
     fold: Fold | None = None  # from passages to documents; None keeps all ids
     drop_identical: bool = False  # leave out a document whose id is the query's
     excluded: Excluded = {}  # noqa: RUF012 - never changed
     options: str = ""  # the options, for a signature
     queries: Mapping[bytes, bytes] = {}
-    unseen: set[bytes] | None = None  # with texts for ids: those of the gold, until a run has them
+    unseen: set[bytes] | None = None  # with texts as ids: judged texts not yet found in a run
 
     def __bool__(self) -> bool:
         chosen = self.fold is not None or self.drop_identical
@@ -75,7 +75,7 @@ class Sieve(NamedTuple):
         return kernel.Documents(list(self.excluded), starts, Tokens.from_strings(documents).column)
 
     def folded(self, blocks: Iterable[RunColumns]) -> Iterator[RunColumns]:
-        """Leave documents out and fold the rest, row by row; note how many were left out."""
+        """Leave documents out and fold the rest, row by row; note the number left out."""
         identical = excluded = 0
         file = ""
         for block in blocks:
@@ -104,7 +104,7 @@ class Sieve(NamedTuple):
         self._note_left_out(file, identical, excluded)
 
     def _query(self, file: str, name: bytes) -> bytes:
-        """Return the id of a query, which a file names by id, text or place."""
+        """Return the id of a query that a file names by id, text or position."""
         if not self.queries:
             return name
         query = self.queries.get(name) or self.queries.get(words_of(name))
@@ -120,7 +120,7 @@ class Sieve(NamedTuple):
             _note(f"{file}: {counted(excluded, 'excluded document')} left out")
 
     def say(self, file: str, left_out: tuple[int, int, int, int]) -> None:
-        """Note how many documents of a run the kernel folded and left out."""
+        """Note the numbers of documents of a run that the kernel folded and left out."""
         identical, excluded, before, after = left_out
         self._note_folded(file, before, after)
         if self.in_kernel:
@@ -145,7 +145,7 @@ class Sieve(NamedTuple):
             return
         if documents < lines:
             _note(f"{file}: {counted(lines, 'line')} folded into {counted(documents, 'document')}")
-        elif self.unseen is None:  # texts are folded by their words, which need not repeat
+        elif self.unseen is None:  # texts are folded by their words, perhaps without repetitions
             _note(f"{file}: no two of its {counted(lines, 'line')} are passages of one document")
 
     def qrels(self, columns: QrelsColumns) -> QrelsColumns:
@@ -175,7 +175,7 @@ class Sieve(NamedTuple):
 
 
 def _best_rows(document: IntArray, worth: IntArray | FloatArray) -> IntArray:
-    """Return each document's row of greatest worth (the first if equal), ascending."""
+    """Return each document's row of maximum worth (the first if equal), ascending."""
     order = np.lexsort((-worth, document))
     rows: IntArray = np.sort(order[np.unique(document[order], return_index=True)[1]])
     return rows
@@ -192,7 +192,7 @@ _QUOTES = {
 
 
 def words_of(text: bytes) -> bytes:
-    """Return the identity of a text: its words, in one form of Unicode, case and quotes.
+    """Return the identity of a text: its words, normalised in Unicode form, case and quotes.
 
     >>> words_of("The  \u201cKelvin\u201d ".encode())
     b'the "kelvin"'
@@ -204,9 +204,8 @@ def words_of(text: bytes) -> bytes:
 def parse_fold(text: str) -> Fold:
     """Parse ``--max-passage``; `UsageError` for an empty text or an expression without a group.
 
-    The text is a separator, such as ``#``, before which the document's id ends; or a regular
-    expression between slashes, whose first group is the document's id; or ``@FILE``, with lines
-    of chunk and document.
+    The text is a separator, such as ``#``, after the document's id; or a regular expression between
+    slashes, whose first group is the document's id; or ``@FILE``, with lines of chunk and document.
     """
     octets = text.encode("utf-8", "surrogateescape")
     if len(text) > 2 and text.startswith("/") and text.endswith("/"):

@@ -1,4 +1,4 @@
-"""Runs and qrels as columns, and the readers of TREC and other white-space separated files.
+"""Runs and qrels as columns, and the readers of TREC and other whitespace-separated files.
 
 A TREC run has lines ``query Q0 document rank score run_id``; trec_eval ignores its ranks.
 """
@@ -65,11 +65,11 @@ _HEAD = 1 << 12  # bytes; enough for the first line, or for its first ten docume
 
 
 class NumberError(InputError):
-    """A score or a level is no number, or none that fits."""
+    """A score or a level is not a number, or out of range."""
 
 
 class Origin(NamedTuple):
-    """Where a file without fixed columns has documents and their numbers."""
+    """The location of documents and their numbers in a file without fixed columns."""
 
     documents: str = ""  # the path to a list of documents, or their column
     # As a user maps it: score=…, distance=…, scores=…, rank=…, level=… or `ORDER`.
@@ -77,12 +77,12 @@ class Origin(NamedTuple):
 
 
 def part_of(map_: str) -> str:
-    """Return what a map says that the numbers are, such as ``rank``."""
+    """Return the meaning of numbers in a map, such as ``rank``."""
     return map_.rpartition("=")[0].split()[-1]
 
 
 def path_of(map_: str) -> str:
-    """Return the path to the numbers of a map, or what they are in a file without names."""
+    """Return the path to the numbers of a map, or their meaning in a file without names."""
     path = map_.rpartition("=")[2]
     return part_of(map_) if path.isdigit() else path
 
@@ -93,8 +93,8 @@ LEVELS = Origin("", "level=level")
 class RunLayout(NamedTuple):
     """The names of a run's columns.
 
-    Ranks become negative scores; without a number the order of the rows counts. Without a run id,
-    the run is named after its file.
+    Ranks become negative scores; without numbers, the order of rows counts. Without a run id, the
+    run is named after its file.
     """
 
     query: str
@@ -109,7 +109,7 @@ TREC = RunLayout("query", "document", "score", "run_id")
 
 
 def layout_of_words(names: Sequence[str]) -> RunLayout:
-    """Return the layout of query and document with a score that counts, a rank, or both."""
+    """Return the layout of query and document with a score, a rank, or both."""
     # A map numbers the columns of a file without names.
     at = {name: number for number, name in enumerate(names, start=1)}
     maps = {
@@ -149,7 +149,7 @@ class RunColumns(NamedTuple):
     def of_rankings(
         cls, query: Tokens, starts: IntArray, document: Tokens, score: FloatArray, run_id: bytes
     ) -> RunColumns:
-        """Return rankings, best first, that are to be written."""
+        """Return rankings, best first, for writing."""
         row = np.arange(len(score))
         return cls("", query, starts, document, score, row + 1, run_id, row < 0)
 
@@ -160,7 +160,7 @@ class RunColumns(NamedTuple):
         return self.query.take(self.group())
 
     def ranks(self) -> IntArray:
-        """Return the place of each row among those of its query, from 1."""
+        """Return the position of each row among the rows of its query, from 1."""
         return np.arange(1, len(self.score) + 1) - self.starts[self.group()]
 
     def each(self) -> Iterator[Ranking]:
@@ -178,7 +178,7 @@ class RunColumns(NamedTuple):
 
     @classmethod
     def joined(cls, parts: list[RunColumns]) -> RunColumns:
-        """Join neighbouring blocks; a query may continue from one to the next."""
+        """Join neighbouring blocks; a query can continue from one to the next."""
         if len(parts) == 1:
             return parts[0]
         query = Tokens.joined([part.query for part in parts])
@@ -236,7 +236,7 @@ def refuse_carriage_returns(source: Source) -> None:
 
 
 def stream_run(source: Source) -> Iterator[RunColumns]:
-    """Read a TREC run in blocks; a query may continue from one to the next."""
+    """Read a TREC run in blocks; a query can continue from one to the next."""
     refuse_carriage_returns(source)
     for block in blocks(source):
         if len(lines := scan(block, RUN_LINE)):
@@ -248,7 +248,7 @@ def stream_run(source: Source) -> Iterator[RunColumns]:
 
 
 def rows_with_space(lines: LineColumns) -> IntArray:
-    """Return the rows of a run with more than six words and a rank that is no number."""
+    """Return the rows of a run with more than six words and a non-numeric rank."""
     longer = np.flatnonzero(lines.stop > lines.end[:, -1])
     odd = longer[np.isnan(lines.column(3).take(longer).numbers())]
     rests = Tokens(lines.text, lines.end[odd, -1], lines.stop[odd])
@@ -271,7 +271,7 @@ def id_with_space(file: str, line: int, text: bytes) -> InputError:
 def stream_words(
     source: Source, shape: object = None, *, columns: Sequence[str]
 ) -> Iterator[RunColumns]:
-    """Read a run of words between white space, without a shape; errors as in `stream_run`."""
+    """Read a run of whitespace-separated words, without a shape; errors as in `stream_run`."""
     return columns_of_blocks(blocks(source), LineShape(columns), layout_of_words(columns))
 
 
@@ -290,7 +290,7 @@ def _run_of_lines(file: str, lines: LineColumns, line: LineShape, layout: RunLay
 
 
 class NumberColumn(Protocol):
-    """Numbers of rows, NaN for what is none, and the text of each."""
+    """Numbers of rows, NaN for other texts, and the text of each."""
 
     def numbers(self) -> FloatArray: ...
     def __getitem__(self, row: int, /) -> bytes: ...
@@ -303,7 +303,7 @@ def run_of_columns(
     line: IntArray,
     layout: RunLayout,
 ) -> RunColumns:
-    """Read columns of at least one row; without a number the order of the rows counts."""
+    """Read columns of at least one row; without numbers, the order of rows counts."""
     run_id, map_ = run_id_of(file), layout.origin.map
     by_rank = layout.number is not None and part_of(map_) == "rank"
     number = -line.astype(np.float64)
@@ -330,7 +330,7 @@ def refuse_systems(
     name: str,
     place: int | None,
 ) -> None:
-    """Raise `InputError` if a column tells apart runs that retrieve the same documents.
+    """Raise `InputError` if a column separates runs that retrieve the same documents.
 
     `name` is that of the column, `place` from 1 where it stands in lines.
     """
@@ -395,7 +395,7 @@ def refuse_empty(file: str, ids: Tokens, line: IntArray, what: str) -> None:
 
 
 def run_id_of(file: str) -> bytes:
-    """Return the file's name, without suffixes and white space, for a run without a run id."""
+    """Return the file's name, without suffixes and whitespace, for a run without a run id."""
     name = os.path.basename(file).split(".")[0]
     return b"_".join(os.fsencode(name).split()) if name.strip(" -") else b"run"
 
@@ -429,7 +429,7 @@ def parse_ranks(file: str, text: NumberColumn, line: IntArray, path: str = "") -
     return rank
 
 
-# How people and programs write what is no decimal number, and what they can do.
+# Common spellings of other texts than decimal numbers, and the advice for each.
 _NO_DECIMALS = [
     (rb"[+-]?[0-9]+,[0-9]+", "with a point, such as 0.91"),
     (rb"[+-]?[0-9.,]+ ?%", "without a sign, such as 91"),
@@ -438,7 +438,7 @@ _NO_DECIMALS = [
 
 
 def decimal_advice(text: bytes) -> str:
-    """Return what is expected where a text is no decimal number."""
+    """Return the advice for a text that is not a decimal number."""
     advice = (advice for shape, advice in _NO_DECIMALS if re.fullmatch(shape, text.strip()))
     return f"expected a decimal number {next(advice, '')}".strip()
 
@@ -491,7 +491,7 @@ def refuse_ranked_twice(columns: RunColumns) -> None:
 
 
 def best_first(blocks: Iterable[RunColumns], scores: ScoreKind) -> Iterator[RunColumns]:
-    """Negate distances, which the user, a map or a name calls so."""
+    """Negate distances, as declared by the user, a map or a column name."""
     for block in blocks:
         part, path = part_of(block.origin.map), path_of(block.origin.map)
         by_name = scores == "distance" or meaning(path) == "distance"

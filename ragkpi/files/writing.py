@@ -18,7 +18,7 @@ from ragkpi.interface import spell
 from ragkpi.wording import shown
 
 _NO_WORDS = b" \t\n\r\v\f\0"  # bytes that words exclude
-# Bytes that a JSON string may escape.
+# Bytes that a JSON string can escape.
 _ESCAPED = bytes(range(32)) + b'"\\' + bytes(range(128, 256))
 # The beginnings of a comment, a byte order mark, gzip and zstandard.
 _NO_BEGINNINGS = (b"#", b"\xef\xbb\xbf", b"\x1f\x8b\x08", b"\x28\xb5\x2f\xfd")
@@ -27,7 +27,7 @@ Spelling: TypeAlias = Callable[[bytes], bytes]
 
 
 def _spelled(ids: Sequence[bytes], odd: bytes, spelling: Spelling) -> Sequence[bytes]:
-    """Spell ids, where some are empty or have odd bytes."""
+    """Spell ids, if some are empty or have special bytes."""
     text = b"".join(ids)
     plain = all(ids) and len(text.translate(None, odd)) == len(text)
     return ids if plain else list(map(spelling, ids))
@@ -70,7 +70,7 @@ def _impossible(fault: str) -> DataError:
 
 
 def one_word(text: bytes) -> bytes:
-    """Return an id unchanged; `DataError` if white space or NUL makes it more than a word."""
+    """Return an id unchanged; `DataError` if whitespace or NUL makes it more than a word."""
     if b"\0" in text or text.split() != [text]:
         needed = "is not one word, as TREC and MS MARCO files need it"
         raise _impossible(f"id {shown(text)} {needed}")
@@ -90,11 +90,11 @@ class _Delimiting(NamedTuple):
 
     name: str  # in messages
     separator: bytes  # between two values
-    impossible: bytes  # bytes that no value can hold
+    impossible: bytes  # bytes that no value can contain
     quoted: bytes  # a value with any of these bytes is quoted
 
     def value(self, value: bytes) -> bytes:
-        """Return a value, quoted if need be; `DataError` if the format cannot hold it."""
+        """Return a value, quoted if necessary; `DataError` if the format cannot represent it."""
         if set(value) & set(self.impossible):
             raise _impossible(f"id {shown(value)} cannot be written as {self.name}")
         if set(value) & set(self.quoted):
@@ -139,12 +139,12 @@ write_beir_qrels = partial(
 
 
 def _json(id_: bytes) -> bytes:
-    """Write an id as a string of JSON."""
+    """Write an id as a JSON string."""
     return written(text_of(id_))
 
 
 def _json_pairs(block: RunColumns, pair: bytes) -> Iterator[tuple[bytes, bytes]]:
-    """Yield the id of each query, and its documents with scores as `pair` writes them, as JSON."""
+    """Yield the id of each query, and its documents with scores, as JSON written by `pair`."""
     for query, documents, scores in block.each():
         ids = _spelled(documents, _ESCAPED, lambda id_: _json(id_)[1:-1])
         # JSON lacks infinity, which becomes a string.

@@ -1,9 +1,9 @@
 """Options, each declared once: the arguments that public functions share, for Python and the shell.
 
 A group is a ``TypedDict`` whose keys are arguments of Python functions and options of commands. An
-annotation holds Python's type, the shell's type where that is another, and typer's ``Option`` with
-names, help and bounds. A flag for each value of an argument is a `Flags`. Options without a panel
-are the common ones, which ``-h`` shows.
+annotation has Python's type, the shell's type if it differs, and typer's ``Option`` with names,
+help and bounds. `Flags` are one flag per value of an argument. Options without a panel are the
+common ones, which ``-h`` shows.
 
 >>> ragkpi.evaluate(qrels, run, relevance_level=2)  # doctest: +SKIP
 $ ragkpi eval -l 2 QRELS RUN
@@ -46,7 +46,7 @@ from ragkpi.ranking.judged import (
 from ragkpi.statistics.decisions import TESTS, CorrectionName, DecidedBy, Family, Method, TestName
 from ragkpi.wording import parse_size
 
-# Options by their panel of a help page; those of the first have none.
+# Options by panel of a help page; common ones have none.
 less_common = partial(Option, rich_help_panel="More options")
 _reading = partial(Option, rich_help_panel="Reading files")
 _chance = partial(Option, rich_help_panel="Chance")
@@ -63,20 +63,20 @@ class Flags(dict[str, Any]):
 
 
 def complete_measure(incomplete: str) -> list[str]:
-    """Offer names of measures and nicknames, behind the last comma."""
+    """Complete names of measures and nicknames, after the last comma."""
     before, comma, start = incomplete.rpartition(",")
     names = [*all_measures(), *NICKNAMES]
     return [f"{before}{comma}{name}" for name in names if name.startswith(start)]
 
 
 def complete_format(incomplete: str) -> list[str]:
-    """Offer the formats of runs and qrels."""
+    """Complete the formats of runs and qrels."""
     formats = dict.fromkeys([*registry().FILE_FORMATS["run"], *registry().FILE_FORMATS["qrels"]])
     return [name for name in formats if name.startswith(incomplete)]
 
 
 def complete_grade_map(incomplete: str) -> list[str]:
-    """Offer the presets of grade maps."""
+    """Complete the presets of grade maps."""
     return [name for name in GRADE_MAPS if name.startswith(incomplete)]
 
 
@@ -116,7 +116,7 @@ Measures = Annotated[
         autocompletion=complete_measure,
     ),
 ]
-"""The measures of an evaluation, as for ``-m``; for none, those that the function names."""
+"""The measures of an evaluation, as for ``-m``; by default those of the function."""
 
 By = Annotated[
     Labels | None,
@@ -128,7 +128,7 @@ By = Annotated[
         "labels.",
     ),
 ]
-"""Labels of queries, a path or ``{kind: {query: label}}``: the same answer for each slice."""
+"""Labels of queries, a path or ``{kind: {query: label}}``: the same answer for each group."""
 
 PerQuery = Annotated[
     bool,
@@ -150,7 +150,7 @@ Level = Annotated[
 
 
 class HowRead(TypedDict, total=False):
-    """How to read files, frames and rows; formats and maps are for frames and rows, too."""
+    """How to read files, frames and rows; formats and maps also apply to frames and rows."""
 
     qrels_format: Annotated[
         str | None,
@@ -245,25 +245,25 @@ class Evaluating(HowRead, total=False):
     Attributes
     ----------
     missing
-        How to treat judged queries that a run lacks: ``"zero"``, the default, evaluates empty
-        rankings (``-c``), ``"intersection"`` leaves them out, ``"common"`` all that some run
-        lacks (``--common``), and ``"error"`` refuses the run (``--strict``). In `evaluate`,
+        The treatment of judged queries missing from a run: ``"zero"``, the default, evaluates
+        empty rankings (``-c``), ``"intersection"`` leaves them out, ``"common"`` leaves them out
+        of all runs (``--common``), and ``"error"`` refuses the run (``--strict``). In `evaluate`,
         ``"trec_eval"`` leaves them out if there is one run, a TREC file.
     unjudged
         ``"removed"`` closes the ranks over unjudged documents (``-J``), ``"kept"`` does not.
     pool_union
-        Whether each run's top K belong to the pool: ``"union"``, or ``"pool"`` alone.
+        Whether each run's top K belongs to the pool: ``"union"``, or only ``"pool"``.
     only_query
         The only query to evaluate (``-D 0.QID``).
     doubts
-        Whether a cause to doubt all values of a run is ``"said"`` in a warning or ``"refused"``, as
-        by ``--strict``.
+        Whether a doubt about all values of a run is a warning (``"said"``) or an error
+        (``"refused"``, ``--strict``).
     names, measure_names
-        The names of runs and measures in a result: as ``"given"``; of runs after the ``"file"``, or
-        the ``"runid"``; of measures as ``"trec"`` prints them.
+        The names of runs and measures in a result: as ``"given"``; for runs from the ``"file"`` or
+        the ``"runid"``; for measures as ``"trec"`` prints them.
     corpus_size, corpus_sizes, gains, pool, grade_map
         Also from the environment variable ``RAGKPI_CORPUS_SIZE``; sizes by query, gains in any form
-        of qrels, a pool in any form of a run, and levels with grades in memory, too. Qrels with
+        of qrels, a pool in any form of a run, and levels with grades, also in memory. Qrels with
         fractional levels are gains themselves.
     """
 
@@ -400,7 +400,7 @@ Confidence = Annotated[
 
 
 class Resampling(TypedDict, total=False):
-    """How to resample queries, for intervals; `cluster` may also be ``{query: cluster}``."""
+    """How to resample queries for intervals; `cluster` can also be ``{query: cluster}``."""
 
     resamples: Annotated[
         int,
@@ -488,14 +488,14 @@ class Comparing(Estimating, Testing, total=False):
 
 
 class Gating(TypedDict, total=False):
-    """What runs must pass.
+    """The gates that runs must pass.
 
     Attributes
     ----------
     fail_under
-        The limits of values: ``{"ndcg_cut_10": 0.35}``, or of slices.
+        The limits of values: ``{"ndcg_cut_10": 0.35}``, also of groups of queries.
     fail_under_baseline
-        A run, or a path of one or of a stored result.
+        A run, or a path of a run or of a saved result.
     gate_by
         None is ``"worse"``.
     """
@@ -545,15 +545,15 @@ class Gating(TypedDict, total=False):
 
 
 class Declared(NamedTuple):
-    """An argument as an annotation declares it."""
+    """The declaration of an argument in its annotation."""
 
     python: Any  # the type in Python
     shell: Any  # the type in a shell, without None
-    option: Any  # typer's Option, `Flags`, or None for an argument of Python alone
+    option: Any  # typer's Option, `Flags`, or None for a Python-only argument
 
 
 def declared(annotation: Any) -> Declared:
-    """Take an annotation apart; in a shell, what is no number, flag or choice is a text."""
+    """Parse an annotation; in a shell, other types than numbers, flags and choices are texts."""
     python, *facts = get_args(annotation) if get_origin(annotation) is Annotated else (annotation,)
     option = next((one for one in facts if isinstance(one, Flags | ParameterInfo)), None)
     kinds = [kind for kind in get_args(python) if kind is not NoneType]
@@ -584,9 +584,9 @@ def refuse_unknown(arguments: Mapping[str, Any], group: type) -> None:
 
 
 def checked(arguments: Mapping[str, Any], group: type = Comparing) -> dict[str, Any]:
-    """Hold the arguments that belong to a group against their declarations.
+    """Check the arguments of a group against their declarations.
 
-    Arguments of which None leaves the choice open are left out; `UsageError` for a wrong one.
+    Optional arguments that are None are left out; `UsageError` for a wrong one.
     """
     values = {}
     for name, of in arguments_of(group).items():
@@ -610,7 +610,7 @@ def _checked(name: str, value: Any, of: Declared) -> Any:
 
 
 def whole(name: str, value: Any, least: int, most: int | None = None) -> int:
-    """Return a whole number; `UsageError` for other values, and for those out of bounds."""
+    """Return a whole number; `UsageError` for other values, and out of bounds."""
     try:
         number = index(value)
     except TypeError:

@@ -1,4 +1,4 @@
-"""Tables of scores of any kind: a row per query and system, with numbers that others computed.
+"""Tables of scores of any kind: a row per query and system, with numbers from other programs.
 
 A table is long (a row per query and system, a column per measure; or columns ``measure`` and
 ``value``) or wide (a row per query, a column per system). Lines of ``trec_eval -q``, and
@@ -37,9 +37,9 @@ SYSTEM = ("system", "run", "model", "method", "retriever", "config", "experiment
 SEED = ("seed", "replicate", "fold", "trial", "repeat")
 _TRUTHS = {"true": 1.0, "false": 0.0, "yes": 1.0, "no": 0.0}
 
-# What a table of trec_eval is compared by, which also has counts of documents.
+# The default measures of a trec_eval table, which also has counts of documents.
 _REPORTED = ("map", "ndcg_cut_10", "recip_rank", "recall_100")
-# Words in the names of numbers of which smaller ones may be better.
+# Words in names of numbers for which smaller can be better.
 _COSTS = frozenset(
     ("latency", "cost", "price", "time", "duration", "seconds", "ms", "error", "loss", "wer", "cer")
 )
@@ -52,16 +52,16 @@ Place = tuple[str, int]  # a file or an argument, and a line
 
 @dataclass(frozen=True)
 class ScoreTable:
-    """Scores by system, and what else the table holds.
+    """Scores by system, and labels of queries.
 
     Attributes
     ----------
     scores
         By system; of systems with several seeds, the means over seeds (`library.systems`).
     labels
-        The columns that hold no numbers: the places of each label, by column and query.
+        The columns without numbers: the places of each label, by column and query.
     notes
-        What was left out or read otherwise than written.
+        Omissions, and values read differently than written.
     """
 
     scores: Mapping[str, Scores]
@@ -145,7 +145,7 @@ def read_scores(
     missing: Literal["refused", "common"] = "refused",
     map_scores: Mapping[str, str] | None = None,
 ) -> ScoreTable:
-    """Read tables of scores, by their names, which are those of systems where a table names none.
+    """Read tables of scores by name; the name is the system of a table without systems.
 
     Parameters
     ----------
@@ -153,12 +153,12 @@ def read_scores(
         Paths, data frames, rows as mappings, columns, or nested mappings
         ``{query: {measure: number}}`` or ``{system: {query: {measure: number}}}``.
     measures
-        The columns to take, in this order; all that hold numbers if empty.
+        The columns to take, in this order; by default all with numbers.
     better
-        Which values are better, by measure, or for all under ``""``; the default is that of a
-        measure of ours with this name, else ``"higher"``, with a note for latency and the like.
+        Which values are better, by measure, or for all under ``""``; by default as for ragkpi's
+        measure of this name, else ``"higher"``, with a note for latency and the like.
     missing
-        Whether queries that lack a number of some system are refused or left out.
+        Whether queries without a number of some system are refused or left out.
     map_scores
         The names of columns by role: query, system, seed, measure, value.
     """
@@ -268,7 +268,7 @@ def _parsed(cell: Any) -> float:
 
 
 def _chosen(every: Sequence[str], measures: Sequence[str], cells: _Cells) -> list[str]:
-    """Return the requested measures, else those reported most, else all that can be compared."""
+    """Return the requested measures, else the most reported ones, else all comparable ones."""
     for name in measures:
         if name not in every:
             advice = did_you_mean(name, every, f"expected one of {shown_names(every)}")
@@ -286,7 +286,7 @@ def _chosen(every: Sequence[str], measures: Sequence[str], cells: _Cells) -> lis
 def _directions(
     better: Mapping[str, Better], chosen: Sequence[str], cells: _Cells
 ) -> dict[str, Better]:
-    """Return what is better by measure: as the user says, else as known of its name."""
+    """Return the better direction by measure: the user's, else the one known for its name."""
     for name in better:
         if name and name not in chosen:
             advice = did_you_mean(name, chosen, f"expected one of {shown_names(chosen)}")
@@ -304,7 +304,7 @@ def _directions(
 
 
 def _metric(name: str, cells: _Cells, better: Better) -> Metric:
-    """Return a column as a metric: a rate where every number is 0 or 1."""
+    """Return a column as a metric: a rate if every number is 0 or 1."""
     numbers = {cell.number for (_, _, measure), cell in cells.of.items() if measure == name}
     is_rate = {number for number in numbers if not math.isnan(number)} <= {0.0, 1.0}
     measure = Measure(
@@ -391,7 +391,7 @@ def _pairs(text: str | Mapping[str, str]) -> list[tuple[str, str]]:
 
 
 def named_tables(tables: Any) -> dict[str, Any]:
-    """Name one table or several: paths after their files, or as ``NAME=PATH`` says."""
+    """Name one table or several: paths by file, or as in ``NAME=PATH``."""
     if isinstance(tables, Mapping) and any(map(names_of, tables.values())):
         return {str(system): frame for system, frame in tables.items()}
     some = tables if isinstance(tables, list | tuple) else [tables]
