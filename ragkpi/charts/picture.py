@@ -89,15 +89,11 @@ class Page:
             empty.remove()
 
     def draw(self) -> None:
-        """Draw every chart into its panel, then the legend and the small print below them."""
+        """Draw every chart into its panel, and legend and small print below on a taller page."""
         room = self._panel / _PANEL
         entries: Entries = {}
         for place, (chart, axes) in enumerate(zip(self.charts, self.panels, strict=True)):
             entries |= _panel(chart, axes, room, self._heights[place // self._columns])
-        self._finish(entries)
-
-    def _finish(self, entries: Entries) -> None:
-        """Add legend and small print below the panels, and enlarge the page for them."""
         legend = self._legend(entries) if entries else None
         below = 0.0 if legend is None else _inches(legend)[1] + 0.1
         notes = self._notes()
