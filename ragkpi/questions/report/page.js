@@ -703,7 +703,7 @@
       const queries = chart.queries?.slice(from, from + group.labels.length) ?? [];
       from += group.labels.length;
       const source = new Bokeh.ColumnDataSource({ data: { x: finite(group.x), y: finite(group.y), query: queries, label: group.labels.map(visible) } });
-      const ink = inked(inkOf(chart.kind === "plane" && group.name ? place : 2));
+      const ink = group.name ? inked(inkOf(place)) : colour("quiet");
       const glyph = plot.scatter({ field: "x" }, { field: "y" }, { source, size: 9, marker: MARKERS[place % 8][0], fill_color: ink, fill_alpha: 0.55, line_color: ink });
       clickable(plot, glyph, source, chart, [["query", "@label"], [chart.x.label, "@x{0.0000}"], [chart.y.label, "@y{0.0000}"]]);
     });
