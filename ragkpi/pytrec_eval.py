@@ -104,7 +104,7 @@ class RelevanceEvaluator:
         corpus_size: int | None = None,
     ) -> None:
         if not isinstance(query_relevance, Mapping):
-            raise TypeError("query_relevance is no mapping; expected {query: {document: level}}")
+            raise TypeError("query_relevance is not a mapping; expected {query: {document: level}}")
         try:
             metrics = find_metrics(
                 [member for name in measures for member in _MEMBERS.get(name, [name])]

@@ -74,7 +74,7 @@ def test_says_which_package_is_missing(ragkpi, tmp_path, monkeypatch):
     refused(
         outcome,
         "qrels: is compressed with zstandard, which needs a package (…); "
-        "expected it installed, e.g. pip install 'ragkpi[fast]'",
+        "install it with: pip install 'ragkpi[fast]'",
         2,
     )
 

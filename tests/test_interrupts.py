@@ -148,8 +148,7 @@ def test_a_bomb_that_has_to_be_held(text, folder):
     assert finish(process) == (
         2,
         b"",
-        "ragkpi: error: there is not enough memory for this input "
-        "(--max-memory SIZE says how much may be used)\n",
+        "ragkpi: error: not enough memory for this input (--max-memory SIZE sets the limit)\n",
     )
 
 
@@ -230,7 +229,7 @@ def test_a_file_that_shrinks_while_it_is_read(folder, after_a_block, ragkpi, rea
     assert (status, out) == (2, b"")
     assert err == (
         b"ragkpi: error: run: shrank while it was read (from %d to 32768 bytes); "
-        b"expected a file that nobody writes to\n" % len(run)
+        b"wait until it is complete, and try again\n" % len(run)
     )
 
 

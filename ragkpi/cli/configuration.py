@@ -12,7 +12,7 @@ from ragkpi.wording import did_you_mean, parse_size
 PROJECT = ContextVar("PROJECT", default="")  # the options from the command's project, for JSON
 _FILE, _TABLE = "pyproject.toml", "[tool.ragkpi]"
 _EXPECTED = {
-    "qrels": "a path, which QRELS on a command line may then be called",
+    "qrels": "a path, which 'qrels' on a command line then stands for",
     "measures": "a measure, or a list of them",
     "corpus_size": "a number of documents such as 5000 or '5k'",
     "baseline": "the path or the name of a run",

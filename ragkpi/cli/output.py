@@ -199,7 +199,7 @@ class PlotOutput(Output):
             _drawing(self.plot)
         elif self.plot_size is not None:
             raise UsageError(
-                f"--plot-size {self.plot_size}: it is of a picture; give --plot FILE with it"
+                f"--plot-size {self.plot_size}: it sets the size of a figure; add --plot FILE"
             )
 
     def draw(self, charts: "Charts | None") -> None:
@@ -210,7 +210,7 @@ class PlotOutput(Output):
         if every := charts():
             draw(every, self.plot, self.plot_size or "screen")
         else:
-            tell("note: there is nothing to draw, so --plot writes nothing")
+            tell("note: no chart to draw, so --plot writes no file")
 
 
 def _drawing(path: str) -> Callable[["Sequence[Chart]", str, "PlotSize"], None]:

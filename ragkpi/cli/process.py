@@ -17,7 +17,7 @@ try:
 except ImportError:  # on Windows
     resource = None  # type: ignore[assignment]
 
-MEMORY = "there is not enough memory for this input (--max-memory SIZE says how much may be used)"
+MEMORY = "not enough memory for this input (--max-memory SIZE sets the limit)"
 _UNITS = {"": 1, "k": 1 << 10, "m": 1 << 20, "g": 1 << 30, "t": 1 << 40}
 _LEAST = 64 << 20
 _TO_START = 80 << 20  # numpy maps this much; with less, OpenBLAS ends the process its own way

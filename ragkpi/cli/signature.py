@@ -175,7 +175,7 @@ def _refuse_two(option: _Option, given: Mapping[str, Any], options: Collection[_
             if one.argument == option.argument
             and one.value in (option.value, given[option.argument])
         ]
-        raise UsageError(f"{' with '.join(two)}: each says something else; expected one of them")
+        raise UsageError(f"{' with '.join(two)}: they contradict each other; expected one of them")
 
 
 # Options of every command.
@@ -212,7 +212,7 @@ _OF_ALL = [
             metavar="SIZE",
             expose_value=False,
             callback=limit_memory,
-            help="Use no more memory than this, such as 512M or 4G. Default: three quarters.",
+            help="Fail rather than use more memory, such as 512M or 4G. Default: 75%.",
         ),
         None,
     ),

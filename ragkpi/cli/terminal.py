@@ -185,7 +185,7 @@ def expect_files(
         raise UsageError(f"{counted(len(files), 'file')}; expected {expected}")
     count = sum(f"={file}".endswith("=-") for file in (*files, *others) if file is not None)
     if count > 1:
-        raise UsageError(f"{count} files are -; standard input can be read once")
+        raise UsageError(f"{count} files are -, but standard input can be read only once")
     return files
 
 

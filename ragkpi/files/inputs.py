@@ -11,7 +11,7 @@ from typing import Any
 
 from ragkpi.errors import InputError, UsageError
 
-UNTOUCHED = "expected a file that nobody writes to"
+UNTOUCHED = "wait until it is complete, and try again"
 
 
 class Inputs:

@@ -187,7 +187,14 @@ _HELD = "expected the lines of a query together, or a file that is not compresse
 
 def whole_text(source: Source) -> Block | None:
     """Read the rest of a source as one block; None if it is empty, `InputError` if too large."""
-    text = source.whole(_HELD, "unlimited")
+    if source.size is None:
+        text = bytearray()
+        for block in blocks(source):  # which refuse a line without an end
+            text += block.text
+            if len(text) > opening.MOST_HELD:
+                raise too_much(source.name)
+    else:
+        text = source.whole(_HELD, "unlimited")
     if not text:
         return None
     if not text.endswith(b"\n"):

@@ -206,7 +206,7 @@ class Source:
                     return open_compressed(file)
                 except ImportError as problem:
                     fault = f"is compressed with {name}, which needs a package ({problem})"
-                    expected = "expected it installed, e.g. pip install 'ragkpi[fast]'"
+                    expected = "install it with: pip install 'ragkpi[fast]'"
                     raise InputError(self.name, None, fault, expected) from None
         if self._before is not None:
             self.size = self._before.st_size

@@ -88,15 +88,14 @@ def _refuse_together(values: Mapping[str, Any]) -> None:
     if values.get("qrels_format", "trec") != "trec" and values.get("rel_info", "qrels") != "qrels":
         raise UsageError(
             f"{spell('qrels_format', values['qrels_format'])}: "
-            f"{spell('rel_info', values['rel_info'])} is read from TREC's columns alone; expected "
+            f"{spell('rel_info', values['rel_info'])} is read only from TREC's columns; expected "
             "one of the two"
         )
     for name in ("pool_union", "pool_depth"):
         value = values.get(name, "pool")
         if value != "pool" and "pool" not in values:
             raise UsageError(
-                f"{spell(name, str(value))}: no pool is given; expected {spell('pool', 'RUN')} "
-                "with it"
+                f"{spell(name, str(value))}: no pool; expected {spell('pool', 'RUN')} with it"
             )
 
 
@@ -114,9 +113,9 @@ def _reading(arguments: Evaluating) -> dict[str, Any]:
 def in_one_order(arguments: Evaluating) -> Evaluating:
     """Refuse gains and ``ties="expected"`` in a question that needs levels and one order."""
     if arguments.get("gains") is not None:
-        raise UsageError("gains=: this looks at levels; expected no gains")
+        raise UsageError("gains= is not supported here: it uses levels; leave it out")
     if arguments.get("ties", "id") != "id":
-        raise UsageError(f"ties={arguments['ties']!r}: this looks at one order; expected ties='id'")
+        raise UsageError(f"ties={arguments['ties']!r}: not supported here; expected ties='id'")
     return arguments
 
 

@@ -73,7 +73,7 @@ def worst_queries(
     means = [metric for metric in orderable if metric.measure.aggregate is not SUM]
     if not orderable:
         raise UsageError(
-            f"{spell('worst')}: no value per query that can be better; ask for more with -m"
+            f"{spell('worst')}: no measure has a direction and values per query; choose others"
         )
     metric = orderable[0] if orderable[0] is metrics[0] else [*means, orderable[0]][0]
     if name is not None:
@@ -377,7 +377,7 @@ def gates_table(verdicts: Sequence[Verdict]) -> Table:
             notes.append(f"{v.run}: {v.name}: {v.caution}")
     if shares:
         notes.append(
-            "unseen: the loss that a passed gate could have missed, as any that falls on fewer "
+            "unseen: the largest loss that the gate could not rule out, as any on fewer "
             f"than {' or '.join(dict.fromkeys(shares))}"
         )
     passed = sum(verdict.passed for verdict in verdicts)
@@ -405,7 +405,7 @@ def _query_counts(runs: Mapping[str, Scores], names: Sequence[str]) -> Iterator[
     queries = {run: scores.divisor for run, scores in runs.items()}
     if len(set(queries.values())) > 1:
         texts = ", ".join(f"{name}: {number:,}" for name, number in queries.items())
-        yield f"over different queries, so nothing is marked as best ({texts})"
+        yield f"over different queries, so no value is marked as best ({texts})"
     elif "num_q" not in names:
         yield f"over {counted(first.divisor, 'query', 'queries')}"
     for name in names:
@@ -413,4 +413,4 @@ def _query_counts(runs: Mapping[str, Scores], names: Sequence[str]) -> Iterator[
         differing = {number for number in valid.values() if number}
         if first[name].metric.is_estimate and len(differing) > 1:
             texts = ", ".join(f"{run}: {number:,}" for run, number in valid.items())
-            yield f"{name} is NA for some queries and over the others alone ({texts})"
+            yield f"{name} is NA for some queries and the mean of the others ({texts})"

@@ -31,7 +31,7 @@ def quality_of(quality: Any) -> Quality:
             for run, of_run in by_run.items()
         }
     except (TypeError, ValueError):
-        raise UsageError(f"{spell('quality')} holds what is no number; {expected}") from None
+        raise UsageError(f"{spell('quality')}: a value is not a number; {expected}") from None
 
 
 def quality_of_runs(quality: Quality, runs: Evaluations) -> list[Mapping[bytes, float]]:
@@ -49,8 +49,8 @@ def quality_of_runs(quality: Quality, runs: Evaluations) -> list[Mapping[bytes, 
             whose = joined([visible(decoded(name)) for name in dict.fromkeys(names)])
             has = joined([visible(decoded(name)) for name in quality if name] or ["no run"])
             raise UsageError(
-                f"{spell('quality')}: nothing of {whose}; expected lines with one of these names, "
-                f"and they name {has}"
+                f"{spell('quality')}: no scores for {whose}; expected lines with one of these "
+                f"names, but they name {has}"
             )
         of_runs.append(quality[matches[0]])
     return of_runs

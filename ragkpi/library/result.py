@@ -123,7 +123,7 @@ class Result:
         """Draw the charts of ``--plot`` as a matplotlib figure, ``--plot-size`` wide."""
         charts = self.charts() if self.charts else []
         if not charts:
-            raise UsageError("this result has no picture; expected an answer that has one")
+            raise UsageError("this result has no figure")
         from ragkpi.charts.picture import figure_of
 
         return figure_of(charts, size)

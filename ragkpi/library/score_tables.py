@@ -298,7 +298,7 @@ def _directions(
         directions[name] = better.get(name, better.get("", by_name))
         if better.keys().isdisjoint((name, "")) and not known and _COSTS & words:
             lower = spell("better", f"{name}=lower")
-            note = f"{visible(name)}: greater values count as better; {lower} if smaller ones are"
+            note = f"{visible(name)}: higher values count as better; {lower} if lower ones are"
             cells.notes[note] = None
     return directions
 
@@ -347,7 +347,7 @@ def _scores(
         )
     kept = sorted((octets(query), query) for query in every.keys() - without)
     if not kept:
-        raise DataError("no query has a number of every system; are these the same queries?")
+        raise DataError("no query has a number of every system; are the queries the same?")
     if without:
         left_out = counted(len(without), "query", "queries")
         listed_ = listed(list(map(octets, without)), 3)

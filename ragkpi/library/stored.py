@@ -67,7 +67,7 @@ class StoredResult:
         """The ground of the values; `InputError` if the result does not record it."""
         ground = ground_of(self.record)
         if not ground:
-            raise self._broken("does not say over which queries and qrels its values are")
+            raise self._broken("does not name the queries and qrels of its values")
         return ground
 
     @cached_property
@@ -77,10 +77,10 @@ class StoredResult:
         if (seeds := self.record.get("seeds")) is not None:
             raise UsageError(
                 f"{visible(self.name)}: the means of {visible(str(seeds))} seeds, without the "
-                "values of each; give the runs"
+                "values of each; use the runs"
             )
         if not per_query:
-            raise UsageError(f"{visible(self.name)}: without values per query; store it with -q")
+            raise UsageError(f"{visible(self.name)}: without values per query; save it with -q")
         try:
             queries = sorted(map(octets, per_query))
             count = self.record["queries"]
@@ -197,7 +197,7 @@ def refuse_table(source: Source) -> None:
     """Raise `InputError` for CSV or TSV of eval, which does not record its settings."""
     if _is_table(source):
         store = f"ragkpi eval -q -o {os.path.splitext(source.name)[0]}.json QRELS RUN"
-        fault = "a table of values, without what they rest on"
+        fault = "a table of values, without its queries, qrels and settings"
         raise InputError(source.name, None, fault, f"store JSON: {store}")
 
 
@@ -274,9 +274,7 @@ def scored_runs(
         notes = {name: result.record.get("notes", ()) for name, result in results.items()}
         for text in concerning(notes):
             session.note(text)
-        session.note(
-            "stored results do not say what is unjudged; with qrels and the runs, compare does"
-        )
+        session.note("saved results do not count unjudged documents; compare QRELS RUN... does")
         inputs().hashed = True
         if not session.requests:
             metrics = [m for m in stored[0].metrics if all(m.name in scores for scores in stored)]

@@ -60,7 +60,7 @@ def corpus_size(judged: Counts) -> IntArray:
     size = judged.corpus_size
     if size is None:
         raise UsageError(
-            f"the size of the corpus is not known; give it with {spell('corpus_size')}, with "
+            f"the corpus size is unknown; set it with {spell('corpus_size')}, with "
             f"{spell('corpus_sizes')} for single queries, or in the environment variable "
             "RAGKPI_CORPUS_SIZE"
         )
@@ -71,7 +71,7 @@ def corpus_size(judged: Counts) -> IntArray:
         raise UsageError(
             f"query {named(judged.queries[worst])}: {seen[worst]} documents are judged or "
             f"retrieved, but the corpus size is {size[worst]}; give {spell('corpus_size')} (or "
-            f"{spell('corpus_sizes')}) the number of documents that could be retrieved"
+            f"{spell('corpus_sizes')}) the size of the whole corpus"
         )
     return size
 
@@ -280,7 +280,7 @@ def deeper_than_corpus(judged: Judged, metrics: Sequence[Metric]) -> Iterator[st
     affected = [metric for metric in metrics if max(metric.cutoffs) > size.min()]
     if affected:
         yield (
-            f"{names_of(affected)}: the corpus has only {size.min()} documents; K is taken as "
+            f"{names_of(affected)}: the corpus has only {size.min()} documents; K is reduced to "
             f"that number; give a smaller K, or {spell('corpus_size')} if the corpus is larger"
         )
 

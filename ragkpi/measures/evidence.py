@@ -229,13 +229,12 @@ def pool_is_the_run(judged: Judged, metrics: Sequence[Metric]) -> Iterator[str]:
     if reached:
         yield (
             f"{names_of(reached)}: no query has more than {deepest} documents, so the run is its "
-            f"own pool and reaches its ceiling; give the first stage with {spell('pool')}"
+            f"own pool and nothing is selected; name the first stage with {spell('pool')}"
         )
     if deeper:
         yield (
-            f"{names_of(deeper)}: without {spell('pool')} the run itself, {deepest} "
-            f"documents deep, is the "
-            "pool; give the first stage if the run was selected from more"
+            f"{names_of(deeper)}: without {spell('pool')} the run itself, {deepest} documents "
+            "deep, is the pool; name the first stage if the run was selected from more documents"
         )
 
 
@@ -246,9 +245,9 @@ def above_ceiling(judged: Judged, metrics: Sequence[Metric]) -> Iterator[str]:
         if above:
             queries = counted(len(judged.queries), "query", "queries")
             yield (
-                f"{metric.name}: above 1 for {above} of {queries}, whose top K holds documents "
-                "that the pool lacks (see pool_miss); give the pool that the run was selected "
-                f"from, or {spell('pool_union')}"
+                f"{metric.name}: above 1 for {above} of {queries}, whose top K contain documents "
+                "that the pool lacks (see pool_miss); name the run's first stage, "
+                f"or {spell('pool_union')}"
             )
 
 

@@ -150,7 +150,7 @@ def _expected_rbp(judged: Judged, gains: Mapping[int, float], p: float) -> Float
     MEASURES,
     parameters=Gains(probability=0.9),
     better="higher",
-    bounds=Bounds("none", reason="rbp_resid says what unjudged documents could add"),
+    bounds=Bounds("none", reason="rbp_resid is what unjudged documents could add"),
     ties="unproven",
     question="gain",
     worth="gain",

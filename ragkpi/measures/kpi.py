@@ -137,7 +137,7 @@ def _ndcg_exp_ratio(cutoff: int) -> GainRatio:
 def _exponential_gain(level: IntArray) -> FloatArray:
     if (highest := level.max(initial=0)) > _MAX_POWER:
         raise DataError(
-            f"ndcg_exp: level {highest} is judged; its bounds are known for levels up to "
+            f"ndcg_exp: level {highest} is judged, but its bounds are known only for levels up to "
             f"{_MAX_POWER:.0f}; expected another measure"
         )
     return np.asarray(np.exp2(np.maximum(level, 0)) - 1)

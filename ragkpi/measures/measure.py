@@ -151,12 +151,12 @@ Question = Literal[
 QUESTIONS: Mapping[Question, str] = {
     "counts": "What was evaluated, and how much of it?",
     "early": "Do relevant documents come early?",
-    "found": "How much of what is shown is relevant, and how much of what is relevant is shown?",
+    "found": "How many shown documents are relevant, and how many relevant ones are shown?",
     "gain": "Do the better documents come first?",
-    "incomplete": "What can be said while many documents are unjudged?",
-    "chance": "Is it better than drawing at random?",
-    "evidence": "Is the evidence among the few documents that a generator is shown?",
-    "tradeoff": "What do precision and recall give together?",
+    "incomplete": "What if many documents are unjudged?",
+    "chance": "Is it better than a random draw?",
+    "evidence": "Does the best evidence reach the generator's K documents?",
+    "tradeoff": "Precision and recall in one number?",
     "assessors": "Does it agree with preferences, or with several assessors?",
 }
 
@@ -216,9 +216,9 @@ class Bounds(NamedTuple):
 UNPROVEN = Bounds("none", reason="no bounds are proven for it")
 UNCHANGED = Bounds("none", reason="judgements do not change it")
 COUNTS_HOLES = Bounds("none", reason="it counts the unjudged documents themselves")
-SKIPS_HOLES = Bounds("none", reason="for it an unjudged document is not a worthless one")
+SKIPS_HOLES = Bounds("none", reason="it does not treat unjudged documents as not relevant")
 OTHER_HOLES = Bounds("none", reason="the pool has unjudged documents of its own")
-CHANCE_ALONE = Bounds("none", reason="it is about chance and not about the run")
+CHANCE_ALONE = Bounds("none", reason="it depends on the random baseline and not on the run")
 COUNTED = Bounds("none", reason="it counts queries")
 COSTLY = Bounds("none", reason="each ranking would be judged thousands of times")
 
@@ -592,7 +592,7 @@ def _statistics(judged: AnyJudged, metric: Metric) -> npt.NDArray[Any]:
     except FloatingPointError as problem:
         # NA would leave the query out of the mean, and a gate would decide by the others.
         raise DataError(
-            f"{metric.name}: the levels or gains of some query are too large for its arithmetic "
+            f"{metric.name}: the levels or gains of some query overflow its arithmetic "
             f"({problem}); expected smaller ones, or another measure"
         ) from None
     return statistics if statistics.ndim == 2 else statistics[:, np.newaxis]

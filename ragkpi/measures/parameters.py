@@ -269,7 +269,7 @@ class Gains(Grammar):
                     raise bad_request(measure, text, f"level {level} is given twice")
                 gains[level] = value
             else:
-                _warn(measure, text, f"'{key}' is not a level and changes nothing")
+                _warn(measure, text, f"'{key}' is not a level and has no effect")
         p = self.probability if probability is None else probability
         arguments = self._arguments(gains, p)
         if not cutoffs:

@@ -141,7 +141,7 @@ class _Parser:
         if dot and not parameters:
             plain = request_text(name)
             raise bad_request(
-                text, None, f"nothing follows the dot; give {plain} or {plain}.PARAMS"
+                text, None, f"no parameter after the dot; expected {plain} or {plain}.PARAMS"
             )
         chosen = self.chosen.setdefault((name, level), _MeasureRequests())
         if not dot:
@@ -174,7 +174,7 @@ class _Parser:
         if level is not None and not (
             name in self.measures and _depends_on_level(self.measures[name])
         ):
-            problem = f"{name} takes no level from which documents are relevant"
+            problem = f"{name} has no relevance level"
             raise bad_request(text, None, problem)
         return name, dot, parameters, level
 
@@ -190,7 +190,7 @@ class _Parser:
         names = [*measures, *NICKNAMES]
         advice = did_you_mean(name, names, "'ragkpi measures' lists them all")
         if re.fullmatch(r"(?i)alpha_?n?dcg|err_?ia|(st|subtopic)_?recall|nrbp|ia_?p", name):
-            advice = "it is of diversity by subtopics, which ndeval and ir_measures have"
+            advice = "it measures diversity by subtopics, which ndeval and ir_measures compute"
         if translation:
             plain, level = translation
             advice = f"here that is -m {plain}" + ("" if level is None else f",rel={level}")
@@ -274,7 +274,7 @@ def _translate(text: str, measures: Mapping[str, Measure]) -> _Leveled | None:
     if name in _WITH_LEVEL and level is not None:
         return _WITH_LEVEL[name], level
     if value is None and name in _WITH_CUTOFF:
-        expected = f"of how many documents? Expected a cutoff: {_WITH_CUTOFF[name]}"
+        expected = f"needs a cutoff, such as {_WITH_CUTOFF[name]}"
         raise bad_request(text, None, expected)
     if value is None:
         # A name without a cutoff means the uncut measure, if there is one.
@@ -296,14 +296,14 @@ def _depends_on_level(measure: Measure) -> bool:
 
 def _advice(measure: Measure, key: str, parameter: str) -> str:
     if key == "rel":
-        return f"{measure.name} takes no level from which documents are relevant"
+        return f"{measure.name} has no relevance level"
     if key == "judged_only":
         name, removed = request_text(measure.name), spell("unjudged", "removed")
         return f"here that is {name} with {removed}, which is of all measures"
     if key == "p" and isinstance(measure.parameters, Gains):
         scaled = request_text(measure.name, parameter)
         return f"{scaled} scales the gains of each query; 'ragkpi measures {measure.name}' says how"
-    return f"here {measure.name} takes no parameter {parameter}; 'ragkpi measures' says which"
+    return f"{measure.name} takes no parameter {parameter}; see 'ragkpi measures {measure.name}'"
 
 
 ENTRY_POINTS = "ragkpi.measures"
@@ -478,7 +478,7 @@ def find_plugins() -> Mapping[str, Measure]:
         try:
             offered = entry_point.load()
         except Exception as problem:
-            text = f"{origin} cannot be loaded: {problem}; mend or uninstall it"
+            text = f"{origin} failed to load: {problem}; fix or uninstall it"
             raise UsageError(text) from problem
         for measure in [offered] if isinstance(offered, Measure) else offered:
             if measure.name in taken or measure.name in plugins:

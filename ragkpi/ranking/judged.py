@@ -166,7 +166,7 @@ class ExternalGains:
         unknown = [query for query in self.grouped.queries if query not in judgements.index]
         if unknown:
             are = counted(len(unknown), "query", "queries")
-            notes.append(f"gains of {are} that nobody judged are ignored ({listed(unknown, 3)})")
+            notes.append(f"gains of {are} that are unjudged are ignored ({listed(unknown, 3)})")
         return notes
 
 
@@ -238,8 +238,8 @@ class Settings:
         if self.ties == "expected" and cut:
             raise UsageError(
                 f"{spell('ties')} expected: with {spell('unjudged', 'removed')} and "
-                f"{spell('max_retrieved')} together it depends on chance how many documents "
-                "are left; expected one of the two"
+                f"{spell('max_retrieved')} together the number of remaining documents is "
+                "random; expected one of the two"
             )
         for name in ("max_retrieved", "pool_depth"):
             depth = getattr(self, name)

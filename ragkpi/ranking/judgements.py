@@ -220,8 +220,8 @@ def folded(columns: QrelsColumns, fold: Fold) -> QrelsColumns:
     return folded if columns.gain is not None else folded.read_as("levels")
 
 
-OF_QUERIES = "by case, white space, leading zeros or Unicode's form alone"
-OF_DOCUMENTS = "by case, white space, leading zeros, Unicode's form or what follows a # alone"
+OF_QUERIES = "only by case, whitespace, leading zeros or Unicode normal form"
+OF_DOCUMENTS = "only by case, whitespace, leading zeros, Unicode normal form or the part after #"
 
 
 def plain(id_: bytes) -> bytes:

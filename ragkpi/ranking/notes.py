@@ -41,7 +41,7 @@ def doubts(
             f"highest judged level, {highest}; give a lower one"
         )
     if judged.queries and not judged.num_ret.any():
-        yield "nothing is retrieved for the evaluated queries: every value is of empty rankings"
+        yield "no document is retrieved for any evaluated query: all rankings are empty"
     similar = queries_meant(judgements.queries, unknown)
     if similar:
         mine, theirs = named_apart(*next(iter(similar.items())))
@@ -70,21 +70,22 @@ def doubts(
             mine = f" such as {mine}"
         first = [judgements.document[row] for row in range(min(100, len(judgements.document)))]
         pair = longer_and_shorter(first, [document for _, document in sample.documents])
-        advice = "is it the same collection? 'ragkpi inspect' compares their ids"
+        advice = "are they from the same collection? 'ragkpi inspect' compares their ids"
         if pair:
             advice = f"{named(pair[0])} and {named(pair[1])} differ by a part: "
             advice += f"{spell('max_passage', '#')} folds chunks into documents"
         yield (f"{which} is judged: the run has ids{mine}, the qrels such as {theirs}; {advice}")
     if sample.rising > sample.ordered / 2:
         yield (
-            f"scores rise down the file in {sample.rising} of the first "
-            f"{counted(sample.ordered, 'ranking')}: are they distances? The highest ranks first; "
+            f"scores increase down the file in {sample.rising} of the first "
+            f"{counted(sample.ordered, 'ranking')}: are they distances? The highest score ranks "
+            "first; "
             f"{spell('score_order', 'distance')} reverses that"
         )
     if 2 * sample.flat > sample.several:
         yield (
-            f"all documents have one score in {sample.flat} of the first "
-            f"{counted(sample.several, 'ranking')}: their ids alone decide the order"
+            f"all documents have the same score in {sample.flat} of the first "
+            f"{counted(sample.several, 'ranking')}: their ids decide the order"
         )
     yield from _outside_pool(judged, top)
 
@@ -159,7 +160,7 @@ def judgement_notes(judgements: Judgements, settings: Settings) -> list[str]:
     if settings.gains is not None:
         return settings.gains.notes(judgements, settings.relevance_level)
     if judgements.gain is not None:
-        return [f"{judgements.file} has fractional levels: they are taken as gains"]
+        return [f"{judgements.file} has fractional levels, which are read as gains"]
     return []
 
 
@@ -186,7 +187,7 @@ def assumption_notes(judged: Judged, size: int) -> list[str]:
         if empty:
             are = counted(len(empty), "evaluated query is", "evaluated queries are")
             which = f"({listed(empty, 3)})"
-            notes.append(f"{are} missing from the pool {which}: nothing is reachable there")
+            notes.append(f"{are} missing from the pool {which}: no evidence is reachable for it")
     return notes
 
 

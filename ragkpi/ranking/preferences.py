@@ -232,7 +232,7 @@ def _refuse_two_levels(lines: GroupLines) -> None:
         rows = zip(lines.line, lines.number, lines.level, strict=True)
         differ = [(line, document) for line, document, level in rows if level != level_of[document]]
         if differ:
-            text = "document {} is given two different levels; give it one"
+            text = "document {} has two different levels; expected one"
             raise ContradictionError(text, min(differ)[1])
 
 

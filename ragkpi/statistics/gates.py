@@ -106,11 +106,12 @@ class BaselineGate:
         apart, low, high, end = _alike(
             change, change, *difference.interval, -sign * margin, signed=True
         )
-        is_shown = self.shows(passed)
         if self.decided_by == "worse":
-            claim = f"more than {allowed} worse" if margin else "worse"
+            by = f"more than {allowed} " if margin else ""
+            claim = f"{'not ' if passed else ''}significantly {by}worse than"
         else:
-            claim = f"at most {allowed} worse" if margin else "no worse"
+            claim = "non-inferior to" if passed else "not shown to be non-inferior to"
+        within = f" within {allowed}" if margin and self.decided_by == "noninferior" else ""
         limit = f"limit: {end if margin else 0} at {self.procedure.bootstrap.percent}"
         if math.isnan(difference.interval.low):
             limit += "; no interval of the difference is valid: all queries differ by the same, or "
@@ -121,8 +122,8 @@ class BaselineGate:
         if remark:
             limit += f"; {remark}"
         return (
-            f"{value} is {'' if is_shown else 'not '}shown to be {claim} than {baseline}'s "
-            f"{reference}{doubt.limits and f' {doubt.limits}'}: {apart} [{low}, {high}], "
+            f"{value} is {claim} {baseline}'s {reference}{within}"
+            f"{doubt.limits and f' {doubt.limits}'}: {apart} [{low}, {high}], "
             f"{difference.p_in_words} ({limit}){doubt.reason and f'; in doubt: {doubt.reason}'}"
         )
 

@@ -43,7 +43,7 @@ def test_people_and_umbrela_of_rag_2025(ragkpi):
     }  # fmt: skip
     assert not any(swap["significant"] for swap in order["swaps"])
     (verdict,) = found["answer"]
-    assert verdict.startswith("UMBRELA orders these 8 runs like people (tau_AP 0.92 [")
+    assert verdict.startswith("UMBRELA ranks these 8 runs as people does (tau_AP 0.92 [")
     assert "use it to rank" in verdict
 
 
@@ -52,8 +52,8 @@ def test_the_table_begins_with_the_verdict(ragkpi):
     outcome = ragkpi(*arguments, folder=FIXTURES)
     text = outcome.out.decode()
     assert outcome.status == 0
-    assert text.startswith("3 runs are too few ")
-    assert "qrels.llm orders runs like qrels: none changes places." in text
+    assert text.startswith("With 3 runs we cannot tell ")
+    assert "qrels.llm ranks runs as qrels does: none changes places." in text
     assert "Left out: 30 documents that qrels alone judged, 138 documents that" in text
     assert "qrels (rows) and qrels.llm (columns)" not in text
     explained = ragkpi(*arguments, "--explain", folder=FIXTURES).out.decode()
@@ -73,14 +73,14 @@ def test_without_runs_it_does_not_advise(ragkpi):
     assert found["findings"]["orders"] == []
     (verdict,) = found["answer"]
     assert "(quadratic kappa 0.79 [" in verdict
-    assert "No runs were given to show how it orders them." in verdict
+    assert "Without runs, we cannot tell how it ranks them." in verdict
 
 
 def test_the_same_judgements_serve_alike(ragkpi):
     found = document(
         ragkpi("agree", "qrels.txt", "qrels.txt", *RUNS, *FAST, "--format", "json", folder=FIXTURES)
     )
-    assert found["answer"][-1].endswith("either serves.")
+    assert found["answer"][-1].endswith("use either.")
     assert found["findings"]["pairs"][0]["kappa"]["value"] == 1
 
 
@@ -133,7 +133,7 @@ def test_scales_that_may_differ_are_warned_of(ragkpi, tmp_path):
     [
         (["qrels.txt"], b"expected two qrels"),
         ([*JUDGES, "--map-levels", "0=1"], b"level 1"),
-        ([*JUDGES, "runs/bm25.run"], b"two runs"),
+        ([*JUDGES, "runs/bm25.run"], b"two or more"),
     ],
 )
 def test_what_cannot_be_answered_is_refused_in_a_line(ragkpi, arguments, words):
@@ -155,7 +155,7 @@ def test_judges_of_different_documents(ragkpi, tmp_path):
     other.write_text("hd-01 0 elsewhere 1\n")
     outcome = ragkpi("agree", "qrels.txt", other, folder=FIXTURES)
     assert outcome.status == 7
-    assert b"judged no document for the same query" in outcome.err
+    assert b"have no judged document in common" in outcome.err
 
 
 def test_runs_are_read_and_called_as_is_said(ragkpi):

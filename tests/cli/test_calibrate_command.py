@@ -74,7 +74,7 @@ def test_constant_quality_is_not_available_with_the_reason(calibrate):
     outcome = calibrate("-m", "P.10", QRELS, FIXTURES / "reranked.run", quality=text)
     assert outcome.status == 0
     assert b"P_10: NA, " in outcome.out
-    assert b"Nothing can be said about any measure: quality does not vary." in outcome.out
+    assert b"No measure can be tested: quality does not vary." in outcome.out
 
 
 def test_values_without_queries_are_left_out(calibrate):
@@ -114,7 +114,7 @@ def test_pictures(calibrate, tmp_path):
     [
         ("hd-01 1\n", [QRELS], 1, "1 file;"),
         ("other 1\n", [QRELS, GIVEN[-1]], 7, "no score of any evaluated query"),
-        ("hd-01 1\n", [QRELS, GIVEN[-1], BM25], 1, "with one of these names, and they name no run"),
+        ("hd-01 1\n", [QRELS, GIVEN[-1], BM25], 1, "with one of these names, but they name no run"),
         ("hd-01 other 1\n", [QRELS, GIVEN[-1]], 1, "they name other"),
         ("hd-01 high\n", [QRELS, GIVEN[-1]], 2, ":1: 'hd-01 high'; expected QUERY SCORE"),
         ("hd-01 1\n", ["-R", "prefs", "-m", "num_q", QRELS, GIVEN[-1]], 1, "-R: no such option;"),

@@ -134,7 +134,7 @@ def test_a_run_without_a_name_is_named_by_its_file(ragkpi, tmp_path):
 NAMES = "trec, msmarco, tsv, csv, json, jsonl, parquet, arrow"
 NO_FORMAT = f"no such format of run; expected one of {NAMES}"
 REFUSALS = {
-    "out.xyz": f"OUT out.xyz: its suffix names no format of run; expected --to {NAMES}",
+    "out.xyz": f"OUT out.xyz: no format for run has its suffix; expected --to {NAMES}",
     "- --to xyz": f"--to xyz: {NO_FORMAT}",
     "- --to beir": f"--to beir: {NO_FORMAT}",
     "- --to csv --from xyz": "--from xyz: no such format of run; 'ragkpi formats' lists them",
@@ -182,4 +182,4 @@ def test_forced_formats_of_eval(ragkpi, tmp_path):
     assert b"--qrels-format msmarco: " in outcome.err
     outcome = ragkpi("eval", "--qrels-format", "json", "-R", "prefs", *files, folder=tmp_path)
     assert outcome.status == 1
-    assert b"-R prefs is read from TREC's columns alone" in outcome.err
+    assert b"-R prefs is read only from TREC's columns" in outcome.err

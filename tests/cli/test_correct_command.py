@@ -49,7 +49,7 @@ def test_a_table_with_a_sentence(ragkpi, people):
     assert outcome.status == 0
     assert outcome.err == b""
     assert "ndcg_cut_10" in text
-    assert text.startswith("Over all 12 queries, people would give ndcg_cut_10: bm25 ")
+    assert text.startswith("Over all 12 queries, human judgements would give ndcg_cut_10: bm25 ")
     explained = ragkpi(
         *("correct", "--format", "table", "--explain", people, MODEL, RUNS[0]),
         folder=FIXTURES,
@@ -65,16 +65,16 @@ def test_differences(ragkpi, people):
     assert (findings["baseline"], findings["level"]) == ("bm25", 0.9)
     assert [row["measure"] for row in found["rows"]] == ["map", "P_10"]
     assert all(row["p"] <= row["p_corrected"] for row in found["rows"])
-    assert any(note.endswith(" p_corrected is for 2 tests") for note in found["notes"])
-    best = "By people's judgements, for queries like these, fusion is better than bm25 by map (+"
+    assert any(note.endswith(" p_corrected is (2 tests)") for note in found["notes"])
+    best = "Under human judgements, for queries like these, fusion is better than bm25 by map (+"
     assert found["answer"][0].startswith(best)
 
 
 @pytest.mark.parametrize(
     ("options", "words"),
     [
-        (("-m", "num_ret"), b"no mean over queries"),
-        (("--of", "differences"), b"one run is given; expected a baseline and others"),
+        (("-m", "num_ret"), b"a mean over queries"),
+        (("--of", "differences"), b"only one run; expected a baseline and others"),
     ],
 )
 def test_what_has_no_estimate_is_refused(ragkpi, people, options, words):
@@ -87,4 +87,4 @@ def test_what_has_no_estimate_is_refused(ragkpi, people, options, words):
 def test_people_who_judged_everything_leave_nothing_to_estimate(ragkpi):
     outcome = ragkpi("correct", "qrels.txt", MODEL, RUNS[0], folder=FIXTURES)
     assert outcome.status == 1
-    assert b"people judged all 12 queries" in outcome.err
+    assert b"all 12 queries have human judgements" in outcome.err

@@ -36,9 +36,8 @@ def test_nothing_is_overwritten(ragkpi, tmp_path):
     (tmp_path / "qrels.txt").write_text("mine")
     outcome = ragkpi("demo", ".", folder=tmp_path)
     assert (outcome.status, outcome.out) == (1, b"")
-    assert outcome.err == (
-        b"ragkpi: error: qrels.txt is another file; expected a folder without it\n"
-    ), outcome.err
+    expected = b"ragkpi: error: qrels.txt exists with other contents; choose another folder\n"
+    assert outcome.err == expected
     assert [path.name for path in tmp_path.iterdir()] == ["qrels.txt"]
     outcome = ragkpi("demo", "qrels.txt", folder=tmp_path)
     assert (outcome.status, outcome.err.count(b"\n")) == (1, 1)

@@ -65,7 +65,7 @@ def test_how_many_tools_may_i_show(depth):
     outcome = depth("--corpus-size", "58", "--relevant", "4", "--at", "5,20,58")
     lines = outcome.out.decode().splitlines()
     assert [line.split()[0] for line in lines[4:7]] == ["5", "20", "58"]
-    assert lines[0].startswith("Show at most 27 of 58: from K = 28 on chance")
+    assert lines[0].startswith("Show at most 27 of 58: from K = 28 on a random draw")
     assert "1.69 (K = 5), 0.28 (K = 20), 0.11 (K = 27), 0.00 (K = 58)" in lines[0]
 
 
@@ -107,7 +107,7 @@ def test_the_reasons_are_one_option_away(depth):
     for reason in (
         "plateau: from K = 38 on success stays at 0.909",
         "max loss: K = 2 is the deepest within 1 bit of the best",
-        "resamples: the depth is chosen again in 1,000 resamples",
+        "bootstrap: the depth is chosen again in 1,000 resamples",
     ):
         assert reason in explained
         assert reason not in plain
@@ -195,7 +195,7 @@ def test_a_picture_is_drawn(depth, tmp_path):
     ("arguments", "words"),
     [
         ([], "expected qrels and runs, qrels and -N, --relevant and -N, or --log"),
-        ([QRELS], "qrels without a run: the number to choose from is missing; give it with -N"),
+        ([QRELS], "qrels without a run: the number of candidates is missing; give it with -N"),
         (
             ["-N", "5000", "-M", "3", QRELS],
             "with -M: that is for runs",
@@ -216,7 +216,7 @@ def test_a_picture_is_drawn(depth, tmp_path):
         (["-N", "58", "--relevant", "4,x"], "--relevant 4,x: expected whole numbers"),
         (["-N", "58", "--relevant", "4", "--at", "59"], "--at 59: "),
         (["-N", "58", "--relevant", "4", "--at", "0,5"], "--at 0,5"),
-        (["-N", "58", "--relevant", "4", QRELS, RUN], "--relevant stands in place of files"),
+        (["-N", "58", "--relevant", "4", QRELS, RUN], "--relevant replaces files"),
         (["-N", "5000", "--at", "6000", QRELS, RUN], "--at 6000: "),
         (["-N", "20", QRELS, RUN], "size is 20"),
         (["-N", "58", "--relevant", "4", "--format", "trex"], "--format: 'trex' is not"),
@@ -247,7 +247,7 @@ def test_a_picture_is_drawn(depth, tmp_path):
         (["--log", "no", "-l", "2"], "--log with -l: that is for runs and qrels without a run"),
         (["--log", "no", "--plateau", "0.1"], "--log with --plateau: that is for runs"),
         (["--map-log", "N=x", QRELS, RUN], "runs with --map-log: that is for --log"),
-        (["--confidence", "0.9", QRELS, RUN], "--confidence: there is no interval; give --ci"),
+        (["--confidence", "0.9", QRELS, RUN], "--confidence: no interval; give --ci"),
     ],
 )
 def test_errors_are_one_line(depth, monkeypatch, arguments, words):
@@ -371,7 +371,7 @@ def test_a_published_failure_and_a_perfect_rate(depth):
     failure, perfect = depth(*options).out.decode().split("\n\n")[0].split("\nAt K = 100, ")
     assert failure.startswith("At K = 10, 0.0% succeed, 0 times as often ")
     assert "(-inf bits" in failure
-    says_nothing = "100.0% succeed, and 100% of random draws: that says nothing; retrieve fewer."
+    says_nothing = "100.0% succeed, as do 100% of random draws: uninformative; retrieve fewer."
     assert perfect == says_nothing
     two = depth("-N", 9, "--relevant", 2, "--at-least", 2, "--at", 1, "--success", 0)
     assert two.out.startswith(b"At K = 1 nothing can succeed.\n")
@@ -410,7 +410,7 @@ def test_a_log_stands_in_place_of_files(depth, tmp_path):
     assert (row["K"], row["p_rand"]) == (10, pytest.approx(0.1))
     both = depth("--log", log, QRELS, RUN)
     assert both.status == 1
-    assert b"--log stands in place of files" in both.err
+    assert b"--log replaces files" in both.err
 
 
 def test_a_share_of_all_may_be_relevant(depth):

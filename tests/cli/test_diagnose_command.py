@@ -126,7 +126,7 @@ def test_people_see_the_worst_queries_and_each_once(ragkpi):
     assert heads[0] == "hd-12"
     assert heads[2] == "hd-07"
     assert heads[1].startswith("kb_")
-    assert any(line.startswith("The worst 2 of 12 queries") for line in lines[8:])
+    assert any(line.startswith("The 2 worst of 12 queries") for line in lines[8:])
     assert "retriever: 8" not in outcome.out.decode()
     explained = ragkpi("diagnose", "--format", "table", *SELECTION, "--explain").out.decode()
     assert "proc_10: Pool-restricted oracle ceiling" in explained

@@ -95,7 +95,7 @@ def test_missing_queries_are_an_error(evaluate, files):
         ("-T msmarco qrels run", "-T: 'msmarco' is not one of 'trec_results'"),
         ("-R nothing qrels run", "-R: 'nothing' is not one of 'qrels', 'qrels_jg'"),
         ("-R prefs -m map qrels run", "map needs -R qrels"),
-        ("--pool-depth 5 -m proc qrels run", "--pool-depth 5: no pool is given"),
+        ("--pool-depth 5 -m proc qrels run", "--pool-depth 5: no pool"),
         ("--pool-union -m proc qrels run", "--pool-union: "),
         ("--draws deep -m bor qrels run", "--draws: 'deep' is not one of 'nominal', 'ret'"),
         ("--grade-map mine -m proc qrels run", "--grade-map mine: 'mine' is neither a preset"),

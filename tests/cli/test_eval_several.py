@@ -88,7 +88,7 @@ def test_the_corpus_is_counted_over_all_runs(evaluate, tmp_path):
             "--format: 'xml' is not one of 'trec', 'table'",
         ),
         (["--format", "trec", "qrels.txt", BM25, DENSE], "which of several runs"),
-        (["qrels.txt", "-", "-"], "standard input can be read once"),
+        (["qrels.txt", "-", "-"], "standard input can be read only once"),
         (["--fail-under-baseline", "-", "qrels.txt", "-"], "standard input"),
         (["--names", "rank", "qrels.txt", BM25], "--names: 'rank' is not one of 'file', 'runid'"),
         (["--seed", "3", "qrels.txt", BM25], "give --ci with it"),

@@ -34,12 +34,11 @@ def rows_of(outcome):
 def test_a_case_by_hand(holes):
     outcome = holes("-m", "P.2", "qrels", "first", "second", "--format", "json")
     rows = [
-        {k: row[k] for k in ("run", "judged", "value", "least", "greatest")}
-        for row in rows_of(outcome)
+        {k: row[k] for k in ("run", "judged", "value", "min", "max")} for row in rows_of(outcome)
     ]
     assert rows == [
-        {"run": "first", "judged": 0.5, "value": 0.5, "least": 0.5, "greatest": 1.0},
-        {"run": "second", "judged": 0.0, "value": 0.0, "least": 0.0, "greatest": 1.0},
+        {"run": "first", "judged": 0.5, "value": 0.5, "min": 0.5, "max": 1.0},
+        {"run": "second", "judged": 0.0, "value": 0.0, "min": 0.0, "max": 1.0},
     ]
     found = json.loads(outcome.out)["findings"]
     swap = {"measure": "P_2", "better": "first", "worse": "second", "certain": False}
@@ -187,7 +186,7 @@ def test_judged_is_what_check_says(holes, ragkpi, tmp_path):
 
 def test_a_width_of_other_runs_documents_says_so(holes):
     """All that one run retrieves is judged; h2, which the other has, counts in R."""
-    says = b"a width beside judged 1 is due to documents of other runs"
+    says = b"a fully judged run can still have a range"
     arguments = "-m", "recall.2", "qrels", "judged"
     assert says in holes(*arguments, "second").out
     assert says not in holes(*arguments).out
@@ -199,7 +198,7 @@ def test_measures_without_bounds_are_named_with_the_reason(holes):
     assert [one["measure"] for one in left_out] == ["bpref", "unj_5"]
     assert [row["measure"] for row in rows_of(outcome)] == ["P_2"]
     outcome = holes("-m", "bpref", "qrels", "first")
-    assert b"Nothing can be bounded" in outcome.out
+    assert b"No chosen measure can be bounded" in outcome.out
 
 
 def test_a_row_per_query(holes):
@@ -218,7 +217,7 @@ def test_within_cutoff_looks_no_deeper(holes):
     """The document at rank 3 could be relevant, and then recall at 1 is lower."""
     for within, least in (("retrieved", 1 / 3), ("cutoff", 1.0)):
         outcome = holes("-m", "recall.1", "--within", within, "qrels", "first", "--format", "json")
-        assert rows_of(outcome)[0]["least"] == pytest.approx(least)
+        assert rows_of(outcome)[0]["min"] == pytest.approx(least)
 
 
 @pytest.mark.parametrize("name", REPORT_FORMATS)
@@ -247,7 +246,7 @@ def test_pictures(ragkpi, tmp_path):
             "holes", *given, "-m", "P.10", "-m", "bor.10", "-N", 5000, "--plot", picture
         )
         assert outcome.status == 0
-        assert b"value now, and what it could be" in picture.read_bytes()
+        assert b"current value and possible range" in picture.read_bytes()
 
 
 def test_no_measure_is_without_a_panel(ragkpi, tmp_path):

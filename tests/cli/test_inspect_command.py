@@ -106,8 +106,8 @@ def test_ids_of_another_case(ragkpi, tmp_path):
     (tmp_path / "run").write_bytes(b"q1 Q0 D1 1 2 me\n")
     (tmp_path / "other").write_bytes(b"Q1 Q0 d1 1 2 me\n")
     documents, queries = inspected(ragkpi, tmp_path, "gold", "run", "other")["shared"]
-    assert documents["advice"].startswith("document ids differ by case")
-    assert queries["advice"].startswith("1 query id differs by case")
+    assert documents["advice"].startswith("document ids differ only by case")
+    assert queries["advice"].startswith("1 query id differs only by case")
 
 
 def test_a_folder_is_a_table_and_what_cannot_be_read_is_in_it(ragkpi, tmp_path):

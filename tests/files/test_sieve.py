@@ -244,7 +244,7 @@ def test_check_names_the_query_that_is_meant(emptied, tmp_path, ragkpi):
     write_three_queries(tmp_path, emptied)
     outcome = ragkpi("check", "--exclude", "list", "qrels", "run", folder=tmp_path)
     left = [query for query in _QUERIES if query not in emptied]
-    assert b"scores rise down the ranking in %d of %d " % (len(left), len(left)) in outcome.out
+    assert b"scores increase down the ranking in %d of %d " % (len(left), len(left)) in outcome.out
     for query in left:
         line = 3 * int(query) - 2
         assert b"run:%d\tquery %b begins with 1\n" % (line, query.encode()) in outcome.out

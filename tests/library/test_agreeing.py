@@ -20,7 +20,7 @@ def test_agree_is_the_command(ragkpi):
     arguments = ("--resamples", "50", "--format", "json")
     printed = json.loads(ragkpi("agree", PEOPLE, MODEL, *RUNS, *arguments).out)
     assert json.loads(json.dumps(found.to_dict())) == printed
-    assert "orders these 2 runs like qrels" in found.answer
+    assert "ranks these 2 runs as qrels does" in found.answer
     assert len(found.to_pandas()) == len(printed["rows"])
 
 
@@ -36,7 +36,7 @@ def test_correct_is_the_command(ragkpi, tmp_path):
         printed = json.loads(ragkpi("correct", *arguments).out)["rows"]
         interval = [found[0]["corrected_low"], found[0]["corrected_high"]]
         assert interval == printed[0]["corrected_interval"]
-        assert found[-1]["worth"] == printed[-1]["worth"]
+        assert found[-1]["n_effective"] == printed[-1]["n_effective"]
 
 
 def test_judges_in_memory_and_several():
@@ -73,5 +73,5 @@ def test_a_judge_who_says_the_opposite_is_told_so():
         "bad": everywhere(lambda d: -(d % 4) - d / 100),
     }
     (said,) = ragkpi.agree(people, other, runs).answer.splitlines()
-    assert "agrees with qrels less than chance would (quadratic kappa -1.00" in said
-    assert "(tau_AP -1.00): use it neither" in said
+    assert "agrees with qrels less than chance (quadratic kappa -1.00" in said
+    assert "(tau_AP -1.00): do not use it to rank" in said

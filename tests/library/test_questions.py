@@ -114,7 +114,7 @@ def test_the_picture_is_a_figure(question):
 
 
 def test_where_there_is_no_picture_that_is_said():
-    with pytest.raises(ragkpi.UsageError, match="this result has no picture"):
+    with pytest.raises(ragkpi.UsageError, match="this result has no figure"):
         ragkpi.check(RUNS[0]).plot()
 
 

@@ -55,7 +55,7 @@ def test_others_still_see_the_levels():
 
 
 def test_fractional_levels_are_gains():
-    with pytest.warns(ragkpi.RagkpiWarning, match="fractional levels: they are taken as gains"):
+    with pytest.warns(ragkpi.RagkpiWarning, match="fractional levels, which are read as gains"):
         found = ragkpi.evaluate(GAINS, RUN, TAKING)
     assert found.mean == pytest.approx(by_hand(), rel=1e-14)
 
@@ -180,7 +180,7 @@ def test_what_the_gains_leave_out_is_said():
         ragkpi.evaluate(QRELS, RUN, "ndcg", gains=gains)
     assert [str(warning.message) for warning in said] == [
         "1 relevant document has no gain in gains=: worth 0",
-        "gains of 1 query that nobody judged are ignored (other)",
+        "gains of 1 query that are unjudged are ignored (other)",
     ]
 
 

@@ -101,7 +101,7 @@ def test_parameters_reach_the_function():
         ("Recall", "here that is -m set_recall"),
         ("", "no measure is named ''"),
         ("map.10", "map takes no cutoff; expected -m map_cut.10"),
-        ("P.", "nothing follows the dot"),
+        ("P.", "no parameter after the dot"),
         ("P.0", "'0' is not a cutoff; expected a rank from 1"),
         ("P.-5", "'-5' is not a cutoff"),
         ("P.1e3", "'1e3' is not a cutoff"),

@@ -126,7 +126,7 @@ def test_more_than_two_judges_are_compared_in_pairs_and_as_a_whole():
 
 
 def test_nothing_in_common():
-    with pytest.raises(NothingInCommonError, match="people and model judged no document"):
+    with pytest.raises(NothingInCommonError, match="people and model have no judged document"):
         together(PEOPLE, {"q1": {"x": 1}})
 
 
@@ -262,7 +262,7 @@ def test_runs_that_are_equal_cannot_show_how_a_judge_ranks():
     untested = [found.pairs[0].hardest.ranking == "untested" for found in asked]
     assert sum(untested) >= 17
     (verdict,) = agree_answer(asked[untested.index(True)]).verdict
-    assert verdict.startswith("By people, these 3 runs ")
+    assert verdict.startswith("Under people, these 3 runs ")
 
 
 def verdict_of(kept, reference, other, seed=1):
@@ -280,18 +280,20 @@ def verdict_of(kept, reference, other, seed=1):
 
 def test_verdicts_say_how_sure_they_are():
     alike = verdict_of(0.7, (0.8, 0.6, 0.4, 0.2, 0.0), (0.7, 0.5, 0.3, 0.2, 0.1))
-    assert "model orders these 5 runs like people (tau_AP 1.00 [1.00, 1.00]): use it" in alike
+    assert "model ranks these 5 runs as people does (tau_AP 1.00 [1.00, 1.00]): use it" in alike
     opposite = verdict_of(0.7, (0.8, 0.4, 0.0), (0.1, 0.3, 0.6))
-    assert "puts these 3 runs in the opposite order of people (tau_AP -1.00 [" in opposite
+    assert "ranks these 3 runs in the opposite order of people (tau_AP -1.00 [" in opposite
     assert ", and 1 pair more change places): do not rank with it" in opposite
     undecided = verdict_of(0.7, (0.8, 0.7, 0.4, 0.0), (0.7, 0.703, 0.4, 0.1))
-    assert undecided.startswith("Undecided whether model orders these 4 runs like people (tau_AP")
+    assert undecided.startswith("Undecided whether model ranks these 4 runs as people does (tau_AP")
     assert "; a and b change places)" in undecided
     few = verdict_of(0.7, (0.8, 0.4, 0.0), (0.5, 0.51, 0.1))
-    said = "3 runs are too few to say whether model orders runs like people: a and b change places."
+    said = (
+        "With 3 runs we cannot tell whether model ranks runs as people does: a and b change places."
+    )
     assert few.startswith(said)
     chance = verdict_of(0.0, (0.8, 0.4, 0.0), (0.7, 0.5, 0.1))
-    assert "is not shown to agree with people better than chance" in chance
+    assert "does not agree with people significantly better than chance" in chance
 
 
 def test_an_end_near_zero_has_no_sign():
@@ -352,7 +354,7 @@ def test_sums_that_round_apart_are_no_order():
 
 
 def test_one_run_has_no_order():
-    with pytest.raises(UsageError, match="two runs"):
+    with pytest.raises(UsageError, match="two or more"):
         ragkpi.agree({"q": {"d": 1}}, {"q": {"d": 0}}, {"a": {"q": {"d": 1.0}}})
 
 
@@ -393,4 +395,4 @@ def test_a_judge_of_some_documents_does_not_serve_as_well():
     assert "either serves" not in verdict
     assert "(quadratic kappa 1" in verdict
     (verdict,) = agree_answer(agree(together(people, people), BOOTSTRAP)).verdict
-    assert verdict == "model gives every document the level of people: either serves."
+    assert verdict == "model gives every document the same level as people: use either."

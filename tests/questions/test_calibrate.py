@@ -144,7 +144,7 @@ def test_noise_seldom_names_a_measure(queries, requests):
         found = calibration(requests, (judged, noise(1000 + seed, judged)))
         findings = {one.finding for one in found.overall}
         named += findings != {"not shown"}
-        refused = re.search("not shown|None of|against", verdict(found)) is not None
+        refused = re.search("significantly|negatively", verdict(found)) is not None
         assert refused == ("tracks" not in findings)
     assert named <= 6  # P(X > 6) = 0.003 for 40 draws at 0.05
     assert queries > 3 or not named  # 3 queries have six orders
@@ -157,9 +157,13 @@ def test_one_measure_gets_a_sentence():
     # One of 201 permutations.
     assert tracks == "P_10 tracks quality: rank correlation 1.00 [1.00, 1.00], p = 0.005."
     against = verdict(calibration(["P.10"], (judged, quality(judged, -planted))))
-    assert against == "P_10 runs against quality: rank correlation -1.00 [-1.00, -1.00], p = 0.005."
+    assert (
+        against
+        == "P_10 is negatively correlated with quality: rank correlation -1.00 [-1.00, -1.00], "
+        "p = 0.005."
+    )
     assert verdict(calibration(["P.10"], (judged, noise(1, judged)))).startswith(
-        "P_10 is not shown to track quality: rank correlation "
+        "P_10 does not significantly track quality: rank correlation "
     )
 
 
@@ -175,10 +179,9 @@ def test_a_measure_against_quality_does_not_track_it():
     judged = made(40, 21)
     scores = quality(judged, -values_of(judged, "P.10"))
     said = verdict(calibration(["P.10", "recip_rank"], (judged, scores)))
-    assert re.match(
-        r"P_10( and 1 more run| runs) against quality: rank correlation -1\.00 \[", said
-    )
-    assert said.endswith("Neither measure is shown to track it.")
+    assert re.match(r"P_10( and 1 more are| is) negatively correlated ", said)
+    assert " -1.00 [" in said
+    assert said.endswith("Neither measure significantly tracks it.")
 
 
 @pytest.mark.parametrize("differing", range(1, 8))
@@ -204,8 +207,8 @@ def test_a_measure_that_tracks_has_an_interval_above_0():
     found = calibration(["P.10"], (judged, quality(judged, values_of(judged, "P.10"))))
     wide = [replace(one, interval=Interval(-0.05, 1.0)) for one in found.overall]
     said = verdict(replace(found, overall=wide))
-    assert " not shown " in said
-    assert said.endswith("1.00 [-0.05, 1.00], p = 0.005, but the interval holds 0.")
+    assert " does not significantly track " in said
+    assert said.endswith("1.00 [-0.05, 1.00], p = 0.005, but the interval contains 0.")
     close = [replace(one, interval=Interval(0.0012, 1.0)) for one in found.overall]
     assert "tracks quality: rank correlation 1.00 [0.001, 1.00]" in verdict(
         replace(found, overall=close)
@@ -219,7 +222,7 @@ def test_equal_trackers_are_not_told_apart():
     assert {one.finding for one in found.overall} == {"tracks"}
     assert 0.05 < found.lead.share < 0.95
     assert re.search(
-        r"^\S+ tracks quality: rank correlation .* It cannot be told apart from", verdict(found)
+        r"^\S+ tracks quality: rank correlation .* It is not distinguishable from", verdict(found)
     )
 
 
@@ -240,10 +243,11 @@ def test_within_and_over_queries_may_point_apart():
     assert found.overall[0].rho == pytest.approx(1)
     assert found.within[0].rho == pytest.approx(-1)
     assert verdict(found).endswith(
-        "But among the runs of one query it runs against quality (-1.00 [-1.00, -1.00], p = 0.005)."
+        "But among the runs of one query it is negatively correlated with quality "
+        "(-1.00 [-1.00, -1.00], p = 0.005)."
     )
     alike = verdict(calibration(["P.10"], *two_runs(1)))
-    assert " So it does among " in alike
+    assert " It also does among " in alike
     assert alike.endswith("(1.00 [1.00, 1.00], p = 0.005).")
 
 

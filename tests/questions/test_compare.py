@@ -47,8 +47,8 @@ def test_table():
     verdict, blank, *lines = written("table").splitlines()
     assert verdict == (
         "By map (p = 0.0234), new is better than the baseline old; by harm_10 "
-        f"(p = {2 * p:.4f}), new is not shown to differ; by ef_10 (p = 1.0000), new is identical "
-        "on every query."
+        f"(p = {2 * p:.4f}), new is not significantly different; by ef_10 (p = 1.0000), new "
+        "is identical on every query."
     )
     assert blank == ""
     assert lines == [
@@ -336,14 +336,14 @@ def test_many_runs_are_counted_and_the_best_is_named():
     found = against_baseline([0.5, 0.6, 0.0, 0.0, -0.5, 0.7, -0.1])
     (said,) = compared_report(found).verdict
     assert said == (
-        "By map, 3 runs are better than the baseline base; 2 runs are worse; 2 runs are not shown "
-        "to differ; r5 has the best value."
+        "By map, 3 runs are better than the baseline base; 2 runs are worse; 2 runs are not "
+        "significantly different; r5 has the best value."
     )
     (said,) = compared_report(against_baseline([-0.5, -0.6, -0.4, -0.7])).verdict
     assert said.startswith("By map, 4 runs are worse ")
     assert said.endswith("; base has the best value.")
     (said,) = compared_report(against_baseline([0.0] * 5)).verdict
-    assert said.startswith("By map, 5 runs are not shown to differ ")
+    assert said.startswith("By map, 5 runs are not significantly different ")
     assert said.endswith("; r0 has the best value (so have 4 others).")
 
 

@@ -192,7 +192,7 @@ def test_nothing_varies():
     human = [scores([(MAP, np.ones(30))], names(range(30)))]
     answer = correction_answer(correct(human, model, "values"))
     assert answer.verdict == [
-        "Nothing can be corrected: no value varies among the queries that people judged."
+        "Nothing can be corrected: no value varies among the human-judged queries."
     ]
 
 
@@ -218,7 +218,8 @@ def test_a_judge_that_says_less_than_people_alone_is_said_to():
     worth = [round(one.result.worth) for one in found.corrected]
     assert worth[0] > 12 > worth[1]
     said = correction_answer(found).verdict[0]
-    less = "; where it is worth less than 12, people alone say more."
+    less = "; below 12, the human judgements alone are more precise."
     assert said.endswith(
-        f"model makes the 12 queries of people worth {worth[1]} to {worth[0]}{less}"
+        f"With model, the 12 human-judged queries are as informative as {worth[1]} to "
+        f"{worth[0]}{less}"
     )

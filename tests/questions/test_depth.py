@@ -227,7 +227,9 @@ def test_success_of_every_query_cannot_rise():
     said = sentence(judged, [1], Limits())
     assert said.startswith("Retrieve 1: every query succeeds there.")
     partly = population(10_000, [1, 1], [[1], []], num_ret=1)
-    assert "whether deeper lists succeed more often is not known" in sentence(partly, [1], Limits())
+    assert "we cannot tell whether deeper lists succeed more often" in sentence(
+        partly, [1], Limits()
+    )
 
 
 def test_no_depth_of_a_run_that_is_no_better_than_chance():

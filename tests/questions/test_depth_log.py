@@ -122,8 +122,8 @@ def test_verdicts():
         return ragkpi.depth(log=events).answer
 
     by_chance = f"{100 * chance(100, 30, 10):.0f}% of random draws"
-    assert said(99, 30).endswith(f"{by_chance}: that says nothing; retrieve fewer.")
-    assert "not shown to be more than the 10% of random draws (0." in said(12, 1)
+    assert said(99, 30).endswith(f"{by_chance}: uninformative; retrieve fewer.")
+    assert "not significantly more than the 10% of random draws (0." in said(12, 1)
     selective = said(80, 1)
     assert (
         "At K = 10, 80% of 100 events succeed, 8 times as often as random draws (3.00 ["
@@ -172,8 +172,8 @@ def test_bad_events_are_refused_with_their_line(tmp_path, event, what):
 def test_events_without_a_possible_success_are_counted():
     events = [{"N": 9, "K": 3, "R": 0, "hit": 0}, {"N": 9, "K": 3, "R": 1, "hit": 1}]
     answer = ragkpi.depth(log=events)
-    assert "1 event left out, in which success is not possible" in answer.notes
-    with pytest.raises(UsageError, match="possible in no event"):
+    assert "1 event left out, which cannot succeed" in answer.notes
+    with pytest.raises(UsageError, match="no event can succeed"):
         ragkpi.depth(log=events[:1])
 
 
@@ -185,7 +185,7 @@ def test_bits_near_zero_have_no_sign():
 
 @pytest.mark.parametrize("others", [{"runs": {}}, {"at": [5]}, {"max_loss": 1.0}])
 def test_a_log_stands_alone(others):
-    with pytest.raises(UsageError, match=r"--log (with|stands in place)"):
+    with pytest.raises(UsageError, match=r"--log (with|replaces)"):
         ragkpi.depth(log=EVENTS, **others)
     with pytest.raises(UsageError, match="--map-log size=corpus: expected NAME=KEY"):
         ragkpi.depth(log=EVENTS, map_log="size=corpus")

@@ -239,8 +239,8 @@ def test_few_queries_that_agree_do_not_show_an_end():
     study, said = decided(of_firsts({2: 4}), [1, 200])
     assert study.named_depths == [2]
     assert said == (
-        "Undecided: success is not shown to end there, with 4 queries that first succeed at K = 2, "
-        "and 0 deeper (sign test, p = 0.0625). All queries together choose 2."
+        "Undecided: success may not end there, with 4 queries that first succeed at K = 2, and 0 "
+        "deeper (sign test, p = 0.0625). All queries together choose 2."
     )
 
 

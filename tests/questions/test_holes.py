@@ -307,10 +307,10 @@ def test_the_best_ranks_are_judged_first(requests):
 @pytest.mark.parametrize(
     ("request_", "reason"),
     [
-        ("bpref", "not a worthless one"),
+        ("bpref", "does not treat unjudged"),
         ("unj.5", "counts the unjudged"),
         ("proc.5", "pool"),
-        ("bor_max.5", "chance"),
+        ("bor_max.5", "random baseline"),
         ("num_ret", "do not change"),
         ("ndcg.1=-1", "these parameters"),
         ("rbp", "rbp_resid"),
@@ -363,7 +363,7 @@ def test_a_run_may_retrieve_the_whole_corpus(within, relevant):
     least, greatest = (
         -math.log2(1 - math.comb(20 - of_all, 5) / math.comb(20, 5)) for of_all in (relevant, 5)
     )
-    assert (row["least"], row["greatest"]) == (pytest.approx(least), pytest.approx(greatest))
+    assert (row["min"], row["max"]) == (pytest.approx(least), pytest.approx(greatest))
 
 
 @pytest.mark.parametrize("within", ["retrieved", "cutoff"])
@@ -388,5 +388,5 @@ def test_without_holes_nothing_is_drawn(ragkpi, tmp_path):
     (tmp_path / "run").write_text("q Q0 a 1 1 r\n")
     outcome = ragkpi("holes", "--plot", "holes.svg", "qrels", "run", folder=tmp_path)
     assert outcome.status == 0
-    assert b"there is nothing to draw" in outcome.err
+    assert b"no chart to draw" in outcome.err
     assert not (tmp_path / "holes.svg").exists()

@@ -227,7 +227,7 @@ def test_arguments_that_do_not_fit(how, says):
 def test_a_cost_without_a_direction_has_a_note(command, tmp_path):
     (tmp_path / "t.csv").write_text(FORMS["long.csv"].replace("faith", "mean_latency"))
     done = command("compare", "--scores", "t.csv", folder=tmp_path)
-    assert b"--better mean_latency=lower if smaller ones are" in done.err
+    assert b"--better mean_latency=lower if lower ones are" in done.err
     done = command("compare", "--scores", "t.csv", "--better", "lower", folder=tmp_path)
     assert (done.status, b"--better" in done.err) == (0, False)
 

@@ -99,11 +99,11 @@ def test_files_come_first(ragkpi, folder, name, gone):
         (lambda run: run.pop("files"), 1, "does not name its qrels and run"),
         (lambda run: run["files"].pop("run"), 1, "does not name its run"),
         (lambda run: run["files"]["qrels"].pop("sha256"), 1, "does not name its qrels"),
-        (lambda run: run["values"].update(mine=1), 1, "does not hold all of mine"),
+        (lambda run: run["values"].update(mine=1), 1, "lacks part of mine"),
         (
             lambda run: run.update(signature=run["signature"] + "|sieve:max_passage"),
             1,
-            "does not hold all of sieve",
+            "lacks part of sieve",
         ),
         (lambda run: run.update(values=3), 2, "no stored result"),
     ],

@@ -31,7 +31,7 @@ def test_of_several_runs_their_mean_decides():
 def test_what_was_not_evaluated_or_cannot_be_better_is_refused(name):
     with pytest.raises(UsageError, match="expected one of map, harm_10"):
         worst_queries([ONE], name)
-    with pytest.raises(UsageError, match="no value per query"):
+    with pytest.raises(UsageError, match="values per query"):
         worst_queries([scores([(NUM_Q, [1])])])
 
 

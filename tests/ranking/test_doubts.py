@@ -14,7 +14,7 @@ def evaluated(ragkpi, folder, run, *options, qrels=QRELS):
 
 DOUBTFUL = {
     "passage ids lost their number": (RUN.replace("#3", "").replace("#2", ""), (), "#"),
-    "capitals": (RUN.replace("doc", "DOC"), (), "differ from judged ones by case"),
+    "capitals": (RUN.replace("doc", "DOC"), (), "differ from judged ones only by case"),
     "leading zeros of queries": (
         RUN.replace("q1", "07"),
         (),

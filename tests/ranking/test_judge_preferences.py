@@ -118,7 +118,7 @@ def test_qrels_prefs_have_one_subgroup(judge):
     [
         (
             [(b"u", b"s", b"a", 2.0), (b"u", b"s", b"a", 1.0)],
-            "document a is given two different levels",
+            "document a has two different levels",
         ),
         (
             [(b"u", b"s", b"b", 0.0), (b"u", b"t", b"c", 1.0), (b"u", b"t", b"b", 1.0)],

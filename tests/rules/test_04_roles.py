@@ -210,7 +210,7 @@ def test_gains_are_read_where_a_name_or_the_user_says_so(text, options, put, rag
     run = put("run", "q Q0 d 1 2.5 t\n")
     done = ragkpi("eval", "-m", "ndcg", *options, put("gains", text), run)
     assert done.out.endswith(b"1.0000\n")
-    assert b"taken as gains" in done.err
+    assert b"read as gains" in done.err
 
 
 def test_a_file_of_gains_needs_no_name(put, ragkpi):

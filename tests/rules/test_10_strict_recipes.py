@@ -163,7 +163,7 @@ def test_eval_says_as_check_does_that_ids_decide(ragkpi, folder, reader, form, d
         rows = [f"{q},{d},0.5\n" for q in QUERIES for d in documents]
         (folder / name).write_text("query_id,doc_id,score\n" + "".join(rows))
     outcome = ragkpi("eval", "-m", "P.1", "qrels", name, folder=folder)
-    expected = "all documents have one score in 22 of the first 22 rankings: their ids alone decide"
+    expected = "all documents have the same score in 22 of the first 22 rankings: their ids decide"
     assert expected in outcome.err.decode()
     assert ragkpi("eval", "--strict", "-m", "P.1", "qrels", name, folder=folder).status == 4
     checked = ragkpi("check", "--strict", "--format", "tsv", "qrels", name, folder=folder)
@@ -178,7 +178,7 @@ def test_most_rankings_have_to_be_flat(ragkpi, folder, reader, flat, said):
     text = run_of(QUERIES[:flat], "ab", lambda place: 1) + run_of(QUERIES[flat:], "ab")
     (folder / "run").write_text(text)
     outcome = ragkpi("eval", "-m", "P.1", "qrels", "run", folder=folder)
-    assert (f"one score in {flat} of" in outcome.err.decode()) == said
+    assert (f"same score in {flat} of" in outcome.err.decode()) == said
     check = ragkpi("check", "--format", "tsv", "qrels", "run", folder=folder)
     assert (b"one-score" in check.out) == said
 

@@ -80,7 +80,7 @@ def test_every_format_says_the_doubt(doubted):
     found = doubted("--format", "json")
     (gate,) = valid_document(found.out)["runs"][0]["gates"]
     assert (found.status, gate["passed"], gate["outcome"]) == (5, False, "doubted")
-    assert "shown to be worse than old.run's" in gate["says"]
+    assert "significantly worse than old.run's" in gate["says"]
     assert " as far as judged" in gate["says"]
     found = doubted("--format", "junit")
     (failure,) = ET.fromstring(found.out.decode()).iter("failure")

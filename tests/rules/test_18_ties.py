@@ -152,7 +152,7 @@ def test_an_order_of_runs_that_ties_made_says_so(ties):
             }
     other = {query: {**of, next(iter(of)): 0} for query, of in qrels.items()}
     found = ragkpi.agree(qrels, other, runs, "ndcg_cut.5", resamples=200)
-    assert found.answer.startswith("other orders these 6 runs like qrels")
+    assert found.answer.startswith("other ranks these 6 runs as qrels does")
     assert (LIMIT in found.answer) == (ties == "tied")
     (order,) = found.findings["orders"]
     assert (order["ranking_over_ties"] == "alike") == (ties == "by score")

@@ -245,11 +245,11 @@ def test_messages_add_up():
     assert said == {
         "value": "new: map is 0.3500, below 0.5000 (base) by 0.1500",
         "margin": "new: map is 0.3500, below 0.4000 (base 0.5000 less 0.1000) by 0.0500",
-        "worse": "new: map 0.3500 is shown to be worse than base's 0.5000: "
+        "worse": "new: map 0.3500 is significantly worse than base's 0.5000: "
         f"{numbers} (limit: 0 at 95%)",
-        "noninferior": "new: map 0.3500 is not shown to be at most 0.0100 worse than base's "
-        f"0.5000: {numbers} (limit: -0.0100 at 95%; with one query more that fails completely "
-        f"[{failed.low:.4f}, {failed.high:.4f}])",
+        "noninferior": "new: map 0.3500 is not shown to be non-inferior to base's "
+        f"0.5000 within 0.0100: {numbers} (limit: -0.0100 at 95%; with one query more that "
+        f"fails completely [{failed.low:.4f}, {failed.high:.4f}])",
     }
 
 

@@ -133,18 +133,19 @@ def _explanation(agreement: Agreement) -> Iterator[str]:
     bootstrap = agreement.bootstrap
     yield f"reference: {reference}; other: {others}"
     yield (
-        "kappa, alpha: agreement beyond chance, 1 at most; at a level: of being at least that; "
-        "bias: other - level where the reference says it (errors at random pull to the middle)"
+        "kappa, alpha: chance-corrected agreement, at most 1; at a level: on being at least that "
+        "level; bias: mean difference in level, by the level of the reference (random errors pull "
+        "it towards the middle)"
     )
     yield (
         f"beyond chance: quadratic kappa is above 0, p < {SIGNIFICANT:g} by Student's t over the "
         f"jackknife of {bootstrap.units}; to rank: also the interval of tau_ap is above {ALIKE:g}, "
-        f"over runs that the reference tells apart (p < {SIGNIFICANT:g})"
+        f"over runs that differ significantly under the reference (p < {SIGNIFICANT:g})"
     )
     yield interval_note(bootstrap)
     if agreement.runs:
         yield (
-            f"values: under each judge by all that this judge judged; tau_ap: {others} against the "
+            f"values: over all queries that the judge judged; tau_ap: {others} against the "
             f"reference {reference}"
         )
         yield (
@@ -195,22 +196,22 @@ def _verdict(pair: PairAgreement) -> str:
     reference, judge = pair.judges
     kappa = f"quadratic kappa {_estimated(pair.kappa, limit=0)}"
     if pair.fitness == "identical":
-        return f"{judge} gives every document the level of {reference}: either serves."
+        return f"{judge} gives every document the same level as {reference}: use either."
     if pair.fitness == "chance":
-        how = "is not shown to agree with {} better than chance"
+        how = "does not agree with {} significantly better than chance"
         if pair.p_chance < SIGNIFICANT and pair.kappa.interval.high < 0:
-            how = "agrees with {} less than chance would"
+            how = "agrees with {} less than chance"
         p = "p < 0.0001" if pair.p_chance < 0.0001 else f"p = {pair.p_chance:.2g}"
         if math.isnan(pair.p_chance):
             p = "levels vary in too few queries to test"
         elif pair.p_chance < SIGNIFICANT and pair.kappa.interval.high >= 0:
-            p += ", but the interval holds 0"
+            p += ", but the interval contains 0"
         order, reverse = pair.hardest, ""
         if order is not None and order.tau_ap.value == -1:
             reverse = (
-                f", and puts these {len(order.runs)} runs in the opposite order (tau_AP -1.00)"
+                f", and ranks these {len(order.runs)} runs in the opposite order (tau_AP -1.00)"
             )
-        unfit = "use it neither to rank nor to report"
+        unfit = "do not use it to rank runs or to report values"
         return f"{judge} {how.format(reference)} ({kappa}, {p}){reverse}: {unfit}."
     labels = f"on levels beyond chance ({kappa})"
     bias = pair.whole["mean_difference"]
@@ -219,7 +220,7 @@ def _verdict(pair: PairAgreement) -> str:
         labels += f" and rates {abs(bias.value):.2f} levels {amount}"
     order = pair.hardest
     if order is None:
-        unknown = "No runs were given to show how it orders them."
+        unknown = "Without runs, we cannot tell how it ranks them."
         return f"{judge} agrees with {reference} {labels}. {unknown}"
     runs = f"these {len(order.runs)} runs"
     by = f" by {order.metric.name}" if len(pair.orders) > 1 else ""
@@ -230,20 +231,20 @@ def _verdict(pair: PairAgreement) -> str:
         over_ties = f", {_RANKINGS[other.ranking]} over all orders of equal scores ({value})"
     tau = f"tau_AP {_estimated(order.tau_ap, limit=ALIKE)}{by}{over_ties}"
     places = _places(order)
-    otherwise = f"orders {runs} otherwise than"
+    otherwise = f"ranks {runs} differently from"
     if order.tau_ap.value == -1:
-        otherwise = f"puts {runs} in the opposite order of"
+        otherwise = f"ranks {runs} in the opposite order of"
     ranking = {
-        "alike": f"{judge} orders {runs} like {reference}{limit} ({tau}): use it to rank, and "
-        "correct it to report.",
+        "alike": f"{judge} ranks {runs} as {reference} does{limit} ({tau}): use it to rank, and "
+        "correct its values to report them.",
         "otherwise": f"{judge} {otherwise} {reference}{limit} ({tau}; {places}): do not rank with "
         "it.",
-        "undecided": f"Undecided whether {judge} orders {runs} like {reference}{limit} ({tau}; "
+        "undecided": f"Undecided whether {judge} ranks {runs} as {reference} does{limit} ({tau}; "
         f"{places}).",
-        "few": f"{len(order.runs)} runs are too few to say whether {judge} orders runs like "
-        f"{reference}{by}{limit}: {places}{over_ties}.",
-        "untested": f"By {reference}, {runs} are not shown to differ{by}{limit}, so they cannot "
-        f"show whether {judge} orders them alike{over_ties}.",
+        "few": f"With {len(order.runs)} runs we cannot tell whether {judge} ranks runs as "
+        f"{reference} does{by}{limit}: {places}{over_ties}.",
+        "untested": f"Under {reference}, {runs} do not differ significantly{by}{limit}, so they "
+        f"cannot show whether {judge} ranks them alike{over_ties}.",
     }[order.ranking]
     return f"{ranking} It agrees {labels}."
 

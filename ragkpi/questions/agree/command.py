@@ -112,7 +112,7 @@ def agree(
     bootstrap = bootstrap_of(how, clusters=session.clusters)
     named = {} if runs is None else named_runs(runs)
     if len(named) == 1:
-        raise UsageError("an order needs two runs; expected two or more, or none")
+        raise UsageError("a ranking of runs needs two or more; expected two or more, or none")
     judgements = []
     judges = _judges(qrels, other, reference)
     for place, judge in enumerate(judges.values()):

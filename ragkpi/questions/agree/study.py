@@ -83,7 +83,7 @@ def panel(names: Sequence[str], judges: Sequence[Judgements]) -> Panel:
     Refuse gains instead of levels, and judges without a document in common with the reference.
     """
     for judge in judges:
-        judge.refuse_gains("judges are compared by whole levels")
+        judge.refuse_gains("levels of judges must be whole numbers")
     queries = sorted(set().union(*(judge.queries for judge in judges)))
     number = {query: row for row, query in enumerate(queries)}
     of_judges = [
@@ -102,7 +102,7 @@ def panel(names: Sequence[str], judges: Sequence[Judgements]) -> Panel:
     for other in range(1, len(judges)):
         if not panel.both(0, other).any():
             raise NothingInCommonError(
-                f"{names[0]} and {names[other]} judged no document for the same query "
+                f"{names[0]} and {names[other]} have no judged document in common for any query "
                 f"({names[0]}: {listed(judges[0].queries, 3)}; "
                 f"{names[other]}: {listed(judges[other].queries, 3)})"
             )
@@ -139,7 +139,7 @@ def shared_queries(judges: Sequence[Judgements]) -> list[Judgements]:
     """Restrict judgements to the queries that all judges have, so that values are comparable."""
     shared = sorted(set(judges[0].queries).intersection(*(judge.queries for judge in judges[1:])))
     if not shared:
-        raise NothingInCommonError("no query was judged by all judges; runs cannot be compared")
+        raise NothingInCommonError("no query is judged by all judges, so runs cannot be compared")
     return [
         judge.of_queries(np.array([judge.index[query] for query in shared])) for judge in judges
     ]
@@ -251,7 +251,9 @@ def order_agreement(
     every = [*reference, *other]
     samples = query_samples(every, lambda metric: metric.is_comparable, bootstrap.clusters)
     if not samples:
-        raise UsageError("no better or worse in what was asked for; ask for other measures with -m")
+        raise UsageError(
+            "no measure with a direction (higher or lower is better); choose others with -m"
+        )
     orders, metrics = {}, sum(len(sample.metrics) for sample in samples)
     for sample in samples:
         p_of_judges = [

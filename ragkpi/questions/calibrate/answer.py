@@ -65,14 +65,14 @@ def _notes(calibration: Calibration) -> Iterator[str]:
         yield f"{_listed(of_reason)}: NA, {reason}"
     if calibration.refused:
         refused = [metric.name for metric in calibration.refused]
-        yield f"{', '.join(refused)}: left out, for there is no value per query"
+        yield f"{', '.join(refused)}: left out, because it has no value per query"
     sizes = np.bincount(calibration.observed.unit)
     alone = np.bincount(sizes)[sizes] == 1
     if alone.any():
         clusters = counted(len(sizes), "cluster")
         yield (
-            f"Clusters exchange quality only with others of their size, which {alone.sum()} of "
-            f"{clusters} do not have: p is greater than with clusters of equal size."
+            f"Clusters are permuted only with others of their size, which {alone.sum()} of "
+            f"{clusters} do not have: p is larger than with clusters of equal size."
         )
 
 
@@ -87,23 +87,23 @@ def _explanation(calibration: Calibration) -> Iterator[str]:
         unit = "query" if bootstrap.clusters is None else "cluster"
         exchange += f" (p_within: the runs of each {unit} do, so it is about these runs)"
     yield (
-        f"p: permutation test of the greatest |rho| of all measures (Westfall-Young, step-down): "
+        f"p: permutation test of the maximum |rho| over all measures (Westfall-Young, step-down): "
         f"{exchange}; up to {bootstrap.resamples:,} permutations, seed {bootstrap.seed}"
     )
     yield (
         f"a measure tracks quality if p < {SIGNIFICANT:g} and its interval is above 0 (with a "
-        "greater p it is stretched to 0); it is the best if it is also ahead of every other one in "
-        f"{percent(AHEAD)} of the resamples; 'like': equal to it in all of them"
+        "larger p it is extended to 0); it is the best if it is also ahead of every other one in "
+        f"{percent(AHEAD)} of the bootstrap samples; 'like': equal to it in all of them"
     )
 
 
 def _verdict(calibration: Calibration) -> Iterator[str]:
     overall, lead = calibration.overall, calibration.lead
     if all(correlation.reason for correlation in overall):
-        reason = overall[0].reason if overall else "no measure asked for has a value per query"
-        yield f"Nothing can be said about any measure: {reason}."
+        reason = overall[0].reason if overall else "no chosen measure has a value per query"
+        yield f"No measure can be tested: {reason}."
     elif lead is None:
-        yield "No measure asked for says whether more or less of it is better."
+        yield "No chosen measure has a direction (higher or lower is better)."
     else:
         best = next(c for c in overall if c.metric.name == lead.first[0])
         if best.finding != "tracks":
@@ -116,9 +116,9 @@ def _verdict(calibration: Calibration) -> Iterator[str]:
 
 
 _WITHIN_QUERIES = {
-    "tracks": "So it does among the runs of one query",
-    "runs against": "But among the runs of one query it runs against quality",
-    "not shown": "Among the runs of one query that is not shown",
+    "tracks": "It also does among the runs of one query",
+    "runs against": "But among the runs of one query it is negatively correlated with quality",
+    "not shown": "Among the runs of one query the correlation is not significant",
 }
 
 
@@ -127,7 +127,7 @@ def _tracking_sentence(best: Correlation, lead: Lead) -> str:
     name = best.metric.name + (f" (like {_listed(alike, 2)})" if alike else "")
     if not lead.second:
         return f"{name} tracks quality: rank correlation {_figures(best)}."
-    ahead = f"{math.floor(lead.share * 100 + 1e-9)}% of the resamples"  # 94.9% is not 95%
+    ahead = f"{math.floor(lead.share * 100 + 1e-9)}% of the bootstrap samples"  # 94.9% is not 95%
     if not lead.rivals:
         return (
             f"{name} tracks quality best: rank correlation {_figures(best)}, ahead of every other "
@@ -135,8 +135,8 @@ def _tracking_sentence(best: Correlation, lead: Lead) -> str:
         )
     of = f" of {lead.second}" if len(lead.rivals) > 1 else ""
     return (
-        f"{name} tracks quality: rank correlation {_figures(best)}. It cannot be told apart from "
-        f"{_listed(lead.rivals)}: it is ahead{of} in {ahead}."
+        f"{name} tracks quality: rank correlation {_figures(best)}. It is not distinguishable from "
+        f"{_listed(lead.rivals)} (ahead{of} in {ahead})."
     )
 
 
@@ -147,12 +147,12 @@ def _nothing_sentence(overall: Sequence[Correlation]) -> str:
     name, figures = strongest.metric.name, _figures(strongest)
     alone = len(directed) == 1
     if against:
-        more = f" and {len(against) - 1} more run" if len(against) > 1 else " runs"
-        rest = "" if alone else f" {_none_of(directed)} is shown to track it."
-        return f"{name}{more} against quality: rank correlation {figures}.{rest}"
+        more = f" and {len(against) - 1} more are" if len(against) > 1 else " is"
+        rest = "" if alone else f" {_none_of(directed)} significantly tracks it."
+        return f"{name}{more} negatively correlated with quality: rank correlation {figures}.{rest}"
     if alone:
-        return f"{name} is not shown to track quality: rank correlation {figures}."
-    none = f"{_none_of(directed)} is shown to track quality"
+        return f"{name} does not significantly track quality: rank correlation {figures}."
+    none = f"{_none_of(directed)} significantly tracks quality"
     return f"{none} (the strongest is {name}: rank correlation {figures})."
 
 
@@ -165,7 +165,7 @@ def _figures(correlation: Correlation) -> str:
     p_text = "p < 0.001" if p < 0.001 else f"p = {beside(p, SIGNIFICANT, 3 if p < 0.1 else 2)}"
     low, high = correlation.interval
     if p < SIGNIFICANT and low <= 0 <= high:
-        p_text += ", but the interval holds 0"
+        p_text += ", but the interval contains 0"
     limit = 0 if p < SIGNIFICANT else None
     return f"{with_interval(correlation.rho, (low, high), 'decimal', 2, limit=limit)}, {p_text}"
 

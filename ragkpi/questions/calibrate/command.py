@@ -41,7 +41,7 @@ def calibrate(
             "--quality",
             metavar="FILE",
             help="Quality of the responses: lines QUERY SCORE, or QUERY RUN SCORE for several "
-            "runs. Any numbers of which higher is better.",
+            "runs. Any numbers, higher is better.",
         ),
     ],
     measures: Measures = (),

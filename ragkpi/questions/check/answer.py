@@ -122,7 +122,7 @@ def judged_again(qrels: QrelsColumns) -> Inspection:
         for row, of in zip(rows.tolist(), first.tolist(), strict=True)
     ]
     text = (
-        f"{counted(len(rows), 'judgement')} of a document judged before; "
+        f"{counted(len(rows), 'judgement')} of a document that is already judged; "
         f"{spell('repeated', 'max')} (or mean, last) with {spell('fix', 'OUT')} writes each once"
     )
     found = Found("repeated-judgements", "error", len(rows), text, examples)
@@ -245,10 +245,10 @@ def _notes(inspection: Inspection) -> Iterator[str]:
             )
     same = [range_.name for range_ in inspection.tie_ranges if range_.lowest == range_.highest]
     if same:
-        yield f"the same in all orders of equal scores: {', '.join(same)}"
+        yield f"unaffected by ties: {', '.join(same)}"
     if inspection.without_range:
         names = ", ".join(inspection.without_range)
-        yield f"{names}: how far ties could move it is not known"
+        yield f"{names}: the effect of ties is not known"
 
 
 def _verdict(inspections: Sequence[Inspection]) -> list[str]:

@@ -149,8 +149,8 @@ def check(
             if fix is not None:
                 if not run_of_path:
                     raise UsageError(
-                        f"{spell('fix')} {os.fspath(fix)}: nothing of the run can be read, so "
-                        "nothing is written"
+                        f"{spell('fix')} {os.fspath(fix)}: no line of the run is readable, so "
+                        "no file is written"
                     )
                 with replacing(os.fspath(fix), spell("fix")) as out:
                     write_trec(run_of_path.mended(), out)
@@ -172,7 +172,7 @@ def shell(
         list[str], Argument(metavar="[QRELS] RUN...", help="Qrels and runs, or one run alone.")
     ] = [],  # noqa: B006 - typer's way to say that it may be left out
     strict: Annotated[
-        bool, Option("--strict", help="Exit with status 3 for warnings, too.")
+        bool, Option("--strict", help="Also exit with status 3 for warnings.")
     ] = False,
     list_: Annotated[bool, Option("--list", help="Explain every finding and exit.")] = False,
     **arguments: Any,
@@ -182,7 +182,7 @@ def shell(
         print(on_terminal("\n".join(catalogue()) + "\n"), end="")
         return
     if not files:
-        raise UsageError("no run is given; expected ragkpi check [options] [QRELS] RUN...")
+        raise UsageError("no run; expected ragkpi check [options] [QRELS] RUN...")
     qrels, runs = (None, files) if len(files) == 1 else (files[0], files[1:])
     each = [without_word(of) if isinstance(of, list) else [of] for of in by_path(runs).values()]
     result = check([run for seeds in each for run in seeds], qrels, **arguments)

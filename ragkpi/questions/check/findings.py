@@ -110,7 +110,7 @@ def number(run: ExaminedRun) -> Counts | None:
     'ragkpi eval' stops at the first of them; trec_eval reads a word as 0 and ranks NaN anywhere.
     """
     lines = run.skipped_lines("number")
-    return about_lines(lines, "line has", "lines have", "a score that is no number")
+    return about_lines(lines, "line has", "lines have", "a score that is not a number")
 
 
 @finding("error")
@@ -120,7 +120,7 @@ def space(run: ExaminedRun) -> Counts | None:
     'ragkpi eval' stops at the first of them. Write CSV or JSON, or replace the space.
     """
     lines = run.skipped_lines("space")
-    rest = "more than 6 columns and a rank that is no number: an id with a space"
+    rest = "more than 6 columns and a rank that is not a number: an id with a space"
     return about_lines(lines, "line has", "lines have", rest)
 
 
@@ -249,8 +249,8 @@ def ascending(run: ExaminedRun) -> Counts | None:
     )
     several = int(np.count_nonzero(rises + falls))
     text = (
-        f"scores rise down the ranking in {lines.count:,} of "
-        f"{counted(several, 'query', 'queries')}: are they distances? The highest ranks first"
+        f"scores increase down the ranking in {lines.count:,} of "
+        f"{counted(several, 'query', 'queries')}: are they distances? The highest score ranks first"
     )
     return (lines.count, text, lines.examples) if 2 * lines.count > several else None
 
@@ -266,7 +266,7 @@ def one_score(run: ExaminedRun) -> Counts | None:
     lines = run.lines(run.first_row[flat], lambda row: f"query {run.name_of_query(row)}")
     if 2 * lines.count <= np.count_nonzero(sizes > 1):
         return None
-    rest = "all documents one score: their ids decide the order"
+    rest = "all documents have the same score, so their ids decide the order"
     return about_lines(lines, "query gives", "queries give", rest)
 
 
@@ -287,7 +287,7 @@ def ranks(run: ExaminedRun) -> Counts | None:
 
     def describe(row: int) -> str:
         if not valid[row]:
-            return f"rank {named(rank[row])} is no whole number"
+            return f"rank {named(rank[row])} is not a whole number"
         other = above[row]
         return (
             f"rank {named(rank[row])} of query {run.name_of_query(row)} scores "
@@ -425,7 +425,7 @@ def ties(run: ExaminedRun) -> Counts | None:
     lines = run.lines(run.tied)
     share = percent(lines.count / max(len(run), 1), 1)
     queries = counted(lines.queries, "query", "queries")
-    rest = f"({share}) tie with another one, in {queries}"
+    rest = f"({share}) tie with another document, in {queries}"
     return about_lines(lines, "document", "documents", rest)
 
 

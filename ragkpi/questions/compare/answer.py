@@ -380,10 +380,10 @@ def _difference_objects(comparison: Comparison, layout: Layout) -> Iterator[dict
 # --- each with each
 
 _STEP_DOWN = (
-    "p: step-down test of the greatest difference, two-sided: how often is the greatest difference "
+    "p: step-down test of the maximum difference, two-sided: how often is the maximum difference "
     "of all pairs, in its own standard errors, at least as large when differences change sign at "
     f"random, on a {{unit}} for all pairs? {CHANCE}; all signs, p = share, where there are no "
-    "more. Pairs already shown to differ are left out. It assumes that without a difference the "
+    "more. Pairs already found to differ are left out. It assumes that without a difference the "
     "two runs could be swapped on any {unit}"
 )
 
@@ -391,10 +391,10 @@ _STEP_DOWN = (
 def _all_pairs_explained(pairs: AllPairs) -> list[str]:
     """Explain how the p-values and letters were computed."""
     number, limit = len(pairs.claims), pairs.procedure.limit
-    letters = f"letters: runs that share one are not shown to differ (p < {limit:.3g} is shown); "
-    letters += "rank: what these tests leave open"
+    letters = f"letters: runs that share one are not significantly different (p < {limit:.3g}); "
+    letters += "rank: the ranks that these tests leave possible"
     if number < len(pairs.metrics):
-        letters += f"; {pairs.metrics[0].name} decides, and the other measures are described: "
+        letters += f"; {pairs.metrics[0].name} decides, and the other measures are exploratory: "
         letters += "p without a correction over measures, and no letters"
     runs = len(pairs.names)
     if pairs.has_systems:

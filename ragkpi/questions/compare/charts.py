@@ -79,8 +79,8 @@ def all_pairs_charts(pairs: AllPairs) -> list[Chart]:
         ]
         charts.append(IntervalChart(name, Axis("value of each run"), rows))
     letters = (
-        "runs that share a letter are not shown to differ; that their intervals overlap says "
-        "little of that"
+        "runs that share a letter are not significantly different; overlapping intervals are "
+        "not a test"
     )
     notes = interval_notes(bootstrap, pairs.runs)
     return noted(charts, [letters, *(text.replace("[low, high]", "bars") for text in notes)])

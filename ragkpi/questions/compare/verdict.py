@@ -37,7 +37,7 @@ Conclusion = Claim | Literal["identical"]
 CLAIM_WORDS: Mapping[Conclusion, tuple[str, str]] = {
     "better": ("better", "than"),
     "worse": ("worse", "than"),
-    "undecided": ("not shown to differ", "from"),
+    "undecided": ("not significantly different", "from"),
     "identical": ("identical on every query", "to"),
     "untested": ("not tested", "against"),
 }

@@ -292,7 +292,7 @@ def _target_format(kind: Kind, target: str, to: str | None) -> FileFormat:
         if suffix in format_.suffixes:
             return format_
     expected = f"{spell('to')} {', '.join(written_formats(kind))}"
-    raise UsageError(f"OUT {target}: its suffix names no format of {kind}; expected {expected}")
+    raise UsageError(f"OUT {target}: no format for {kind} has its suffix; expected {expected}")
 
 
 # --from names the format of IN, a run or qrels.

@@ -95,22 +95,22 @@ def correct(
     kept = np.flatnonzero([query in both for query in human[0].queries])
     judged = np.array([query in both for query in queries])
     if not len(kept):
-        raise NothingInCommonError("people and the other judge share no query")
+        raise NothingInCommonError("the human and the LLM judgements share no query")
     if len(kept) < FEWEST:
         raise UsageError(
-            f"people and the other judge share {counted(len(kept), 'query', 'queries')}; "
-            f"expected at least {FEWEST}, below which no interval can be trusted"
+            f"the human and the LLM judgements share {counted(len(kept), 'query', 'queries')}; "
+            f"expected at least {FEWEST}: with fewer, intervals are unreliable"
         )
     if len(kept) == len(queries):
         raise UsageError(
-            f"people judged all {len(queries)} queries, so there is nothing to estimate; expected "
-            "judgements of more queries, or the people's file as QRELS"
+            f"all {len(queries)} queries have human judgements, so there is nothing to estimate; "
+            "add queries that only the LLM judged, or evaluate with the human file as QRELS"
         )
     people = [run.over(kept) for run in human]
     refusals = [(metric, _refusal(metric)) for metric in human[0].metrics]
     means = [metric for metric, reason in refusals if not reason]
     if not means:
-        raise UsageError("no mean over queries in what was asked for; ask for others with -m")
+        raise UsageError("no chosen measure is a mean over queries; choose others with -m")
     estimated = [
         estimate
         for metric in means
@@ -222,8 +222,8 @@ def correction_answer(correction: Correction) -> Answer:
         Column("other", "decimal", signed=differences, digits=3, role="detail"),
         Column("people", "decimal", signed=differences, digits=3),
         Column("corrected", "decimal", signed=differences, digits=3),
-        Column("believed", "decimal", digits=2, role="detail"),
-        Column("worth", "decimal", digits=0),
+        Column("lambda", "decimal", digits=2, role="detail"),
+        Column("n_effective", "decimal", digits=0),
         Column("p", "decimal", role="detail"),
         Column("p_corrected", "decimal"),
     ]
@@ -254,22 +254,22 @@ def _notes(correction: Correction) -> Iterator[str]:
     judged, worst = correction.judged, correction.most_doubtful
     check = ""
     if worst is not None:
-        verdict = "they do not look like one" if worst.doubtful else "nothing speaks against it"
+        verdict = "they do not look like one" if worst.doubtful else "no evidence against it"
         check = f"; {verdict}: {_evidence(worst)}"
     yield f"Assumed: the {judged} queries are a random sample of all{check}"
     rare = dict.fromkeys(entry.metric.name for entry in correction.corrected if entry.rare)
     if rare:
         yield (
             f"{', '.join(rare)}: few judged queries have the rarer of two values, "
-            "which makes the interval too narrow"
+            "so its interval is too narrow"
         )
     for metric, reason in correction.refused:
         yield f"{metric.name}: left out, {reason}"
     if judged < _FEW:
-        yield f"{judged} queries are few: very skewed values need more for these intervals"
+        yield f"with {judged} queries, intervals of very skewed values are unreliable"
     tests = sum(not math.isnan(entry.p_corrected) for entry in correction.corrected)
     if tests > 1:
-        yield f"Each interval is for its difference alone; p_corrected is for {tests} tests"
+        yield f"intervals are not adjusted for multiple comparisons; p_corrected is ({tests} tests)"
     if correction.left_out:
         left = counted(correction.left_out, "query", "queries")
         yield f"{left} judged by {correction.judges[0]} alone left out"
@@ -283,13 +283,13 @@ def _explanation(correction: Correction) -> Iterator[str]:
         student = "Student's"
     yield (
         f"other: the {what} by {other} over {counted(correction.queries, 'query', 'queries')}; "
-        f"people: by {people} over the {correction.judged} of them that they judged; corrected: "
-        f"what they would say over {over} (PPI++)"
+        f"people: by {people} over the {correction.judged} of them with human judgements; "
+        f"corrected: the estimated human value over {over} (PPI++)"
     )
     yield (
-        f"[low, high]: {exact_percent(correction.level)} interval for {over}, {student}; believed: "
-        f"how far {other} is followed, 0 to 1; worth: judged queries that would give people alone "
-        "that interval"
+        f"[low, high]: {exact_percent(correction.level)} interval for {over}, {student}; lambda: "
+        f"the weight of {other}, 0 to 1; n_effective: the number of human-judged queries that "
+        "would give this interval without it"
     )
 
 
@@ -299,8 +299,8 @@ def correction_doubt(correction: Correction) -> str:
     if worst is None or not worst.doubtful:
         return ""
     return (
-        "the queries that people judged do not look like a random sample: "
-        f"{_evidence(worst)}; what is corrected by them may be wrong"
+        "the queries with human judgements do not look like a random sample: "
+        f"{_evidence(worst)}; corrected values may be wrong"
     )
 
 
@@ -308,31 +308,34 @@ def _evidence(sampling: Sampling) -> str:
     style = sampling.metric.measure.style
     judged, rest = (rounded(value, style) for value in (sampling.judged, sampling.rest))
     return (
-        f"the other judge gives them {sampling.metric.name} {judged}, "
-        f"the others {rest} (p = {beside(sampling.p, UNLIKELY, 2, 'g')})"
+        f"the LLM judge scores {sampling.metric.name} {judged} on them "
+        f"and {rest} on the rest (p = {beside(sampling.p, UNLIKELY, 2, 'g')})"
     )
 
 
 def _verdict(correction: Correction) -> str:
     entries = [entry for entry in correction.corrected if finite(entry.result.interval)]
     if not entries:
-        return "Nothing can be corrected: no value varies among the queries that people judged."
+        return "Nothing can be corrected: no value varies among the human-judged queries."
     about = _about_differences if correction.of == "differences" else _about_values
     return f"{about(correction, entries)} {_worth(correction, entries)}"
 
 
 def _worth(correction: Correction, entries: Sequence[CorrectedMetric]) -> str:
-    """Say how many queries of people alone the other judge is worth."""
+    """Say how many human-judged queries would give as narrow an interval."""
     people, other = correction.judges
     worth = [entry.result.worth for entry in entries]
     least, most, judged = min(worth), max(worth), correction.judged
-    queries = f"the {judged} queries of {people}"
+    queries = f"the {judged} human-judged queries"
     if most / judged - 1 < 0.05:
-        return f"{other} adds little to {queries}."
+        return f"{other} adds little to {queries} of {people}."
     span = f"{least:.0f}" if most - least < 1 else f"{least:.0f} to {most:.0f}"
-    # To estimate how far a judge can be trusted costs more than some judges bring.
-    less = f"; where it is worth less than {judged}, people alone say more"
-    return f"{other} makes {queries} worth {span}{less if round(least) < judged else ''}."
+    # Estimating the weight of a judge costs more than some judges bring.
+    less = f"; below {judged}, the human judgements alone are more precise"
+    return (
+        f"With {other}, {queries} are as informative as {span}"
+        f"{less if round(least) < judged else ''}."
+    )
 
 
 def _about_values(correction: Correction, entries: Sequence[CorrectedMetric]) -> str:
@@ -346,7 +349,7 @@ def _about_values(correction: Correction, entries: Sequence[CorrectedMetric]) ->
     more = len(of_metric) - _NAMED
     others = f"; {counted(more, 'more run')} below" if more > 0 else ""
     queries = counted(correction.queries, "query", "queries")
-    return f"Over all {queries}, people would give {metric.name}: {values}{others}."
+    return f"Over all {queries}, human judgements would give {metric.name}: {values}{others}."
 
 
 def _about_differences(correction: Correction, entries: Sequence[CorrectedMetric]) -> str:
@@ -357,7 +360,7 @@ def _about_differences(correction: Correction, entries: Sequence[CorrectedMetric
         better = entry.metric.measure.sign * entry.result.estimate > 0
         claim = "better than" if better else "worse than"
         if entry.p_corrected >= limit:
-            claim = "not shown to differ from"
+            claim = "not significantly different from"
         by_claim.setdefault(claim, []).append(entry)
     claims = []
     for claim in sorted(by_claim):
@@ -368,7 +371,7 @@ def _about_differences(correction: Correction, entries: Sequence[CorrectedMetric
             f"{first.run} is {claim} {baseline} by {first.metric.name} "
             f"({_estimated(correction, first)}, p = {p}){others}"
         )
-    return f"By people's judgements, for queries like these, {'; '.join(claims)}."
+    return f"Under human judgements, for queries like these, {'; '.join(claims)}."
 
 
 def _estimated(correction: Correction, entry: CorrectedMetric) -> str:

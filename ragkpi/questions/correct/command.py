@@ -59,7 +59,7 @@ def correct(
     named = named_runs(runs)
     kind: Of = one_of("of", of, get_args(Of))
     if kind == "differences" and len(named) < 2:
-        raise UsageError("one run is given; expected a baseline and others")
+        raise UsageError("only one run; expected a baseline and others")
     level = bootstrap_of({"confidence": confidence}).level
     chosen = one_of("correction", correction, get_args(CorrectionName))
     if session.settings.missing == "intersection":  # every run over the same queries

@@ -45,12 +45,12 @@ def demo(folder: str | os.PathLike[str] = "fixtures") -> list[Path]:
         missing = [path for path in files if not path.exists()]
         others = [path for path in files if path.exists() and path.read_bytes() != files[path]]
         if others:
-            raise UsageError(f"{others[0]} is another file; expected a folder without it")
+            raise UsageError(f"{others[0]} exists with other contents; choose another folder")
         for path in missing:
             path.parent.mkdir(parents=True, exist_ok=True)
     except OSError as problem:
         reason = problem.strerror or problem
-        raise UsageError(f"{folder}: cannot be written: {reason}; give another folder") from None
+        raise UsageError(f"{folder}: cannot be written: {reason}; choose another folder") from None
     for path in missing:
         with replacing(str(path), "FOLDER") as file:
             file.write(files[path])

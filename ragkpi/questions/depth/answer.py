@@ -37,7 +37,7 @@ _STEPS = ("dbor", "dbor_sparse")
 _DETAILS = ("ef", "bor_max_qmean", "lambda", "collapse", *_STEPS)
 _OUTCOMES = {
     "undecided": "undecided",
-    "saturated": "where success saturates at the top and cannot choose",
+    "saturated": "where success is saturated and cannot choose",
     "none": "without any",
 }
 
@@ -67,7 +67,7 @@ def depth_answer(curves: Curves, tokens_per_passage: float | None = None) -> Ans
     if stabilities:
         of = "the queries" if stabilities[0].clusters is None else "clusters of the queries"
         explanation.append(
-            f"resamples: the depth is chosen again in {stabilities[0].resamples:,} resamples of "
+            f"bootstrap: the depth is chosen again in {stabilities[0].resamples:,} resamples of "
             f"{of} that can succeed; it is decided if 95% of them choose between half and twice "
             "the depth, and if more queries first succeed in its last doubling than below it "
             f"(sign test, p < {TAIL_ENDS:g})"
@@ -75,8 +75,7 @@ def depth_answer(curves: Curves, tokens_per_passage: float | None = None) -> Ans
         fewest = min(stability.queries for stability in stabilities)
         if fewest < FEW:
             notes.append(
-                f"With so few queries ({fewest}), resamples show too little of how far K could be "
-                "off."
+                f"With few queries ({fewest}), the bootstrap range of K is probably too narrow."
             )
     intervals = interval_notes(curves.bootstrap, curves.estimated)
     return Answer(
@@ -148,12 +147,12 @@ def _of_rate(curve: Curve, depth: int) -> str:
         who = f"{percent(success)} of {counted(events, 'event')} {succeed}"
     at = f"At K = {depth:,}, {who}"
     if share >= 0.5 or ceiling < CEILING_LIMIT:
-        return f"{at}, and {percent(chance)} of random draws: that says nothing; retrieve fewer."
+        return f"{at}, as do {percent(chance)} of random draws: uninformative; retrieve fewer."
     figures = f"{bits:.2f}"
     if interval is not None and finite(interval):
         figures = with_interval(bits, interval, "decimal", 2)
     if interval is not None and not interval.low > 0:
-        than = f"not shown to be more than the {percent(chance)} of random draws"
+        than = f"not significantly more than the {percent(chance)} of random draws"
         return f"{at}, {than} ({figures} bits over random)."
     factor = 2**bits
     times = f"{factor:.3g}" if factor < 1000 else f"{factor:,.0f}"
@@ -218,7 +217,7 @@ def _collapse(collapse: Collapse, limits: Limits) -> str:
     if limits.needed == Needed() and collapse.lambda_ >= LAMBDA_LIMIT * (1 - ROUNDING):
         why = f"finds {collapse.lambda_:.3g} relevant documents on average (lambda)"
     return (
-        f"from K = {collapse.depth:,} on chance alone succeeds with probability "
+        f"from K = {collapse.depth:,} on a random draw succeeds with probability "
         f"{collapse.p_rand:.3f}, and {why}"
     )
 
@@ -272,10 +271,10 @@ def _void(study: Study, limits: Limits) -> str:
     if study.affordable is None:
         return f"no query finds {_what(limits)}"
     if choice is None:
-        return "chance succeeds at K = 1 already"
+        return "a random draw already succeeds at K = 1"
     return (
         f"at K = {choice.depth:,}, {choice.success:.3f} of the queries have {_what(limits)}, and "
-        f"{choice.chance:.3f} of random draws; chance alone does as well with probability "
+        f"{choice.chance:.3f} of random draws; a random draw does as well with probability "
         f"{beside(choice.evidence or 0.0, CHANCE_LIMIT, 2)} (limit {CHANCE_LIMIT:g})"
     )
 
@@ -295,7 +294,7 @@ def _undecided(stability: Stability, choice: Choice, limits: Limits) -> tuple[st
     elif stability.near:
         nouns = ("query", "queries") if clusters is None else ("cluster", "clusters")
         few = (
-            f"success is not shown to end there, with {counted(stability.last, *nouns)} that first "
+            f"success may not end there, with {counted(stability.last, *nouns)} that first "
             f"succeed at K = {_span(choice.depth // 2 + 1, choice.depth)}, and {stability.deeper} "
             f"deeper (sign test, p = {short_p(stability.tail)})"
         )
@@ -343,7 +342,7 @@ def _because(choice: Choice, study: Study, limits: Limits) -> str:
     if choice.limit == "plateau" and study.plateau:
         deepest, more = study.plateau.deepest, study.plateau.final - study.plateau.success
         if deepest < 2 * choice.depth:
-            return f"success rises down to there, and below {deepest:,} nothing was tried"
+            return f"success rises up to there, and below {deepest:,} nothing was tried"
         gain = f"only {more:.3f} more success" if more else "no more success"
         double = choice.doubling
         cost = "" if double is None else f", and twice as many cost {double:.2f} bits"
@@ -353,8 +352,8 @@ def _because(choice: Choice, study: Study, limits: Limits) -> str:
     if choice.success == 1:
         return "every query succeeds there"
     if choice.depth == 1:
-        return "the run has no more, so whether deeper lists succeed more often is not known"
-    return "success still rises there, and nothing deeper was tried"
+        return "the run is no deeper, so we cannot tell whether deeper lists succeed more often"
+    return "success still rises there, and no greater depth was tried"
 
 
 _MOST_TICKS = 15
@@ -397,7 +396,7 @@ def depth_charts(curves: Curves) -> list[Chart]:
     reasons = [f"{', '.join(names)}: {reason}" for reason, names in undecided.items()]
     if len(reasons) > _MOST_NOTES:
         runs = sum(map(len, undecided.values()))
-        reasons = [f"{runs} runs have no K to recommend; the table says why"]
+        reasons = [f"{runs} runs have no recommended K; the table gives the reasons"]
     return noted(charts, [*notes, *reasons])
 
 

@@ -204,7 +204,7 @@ def _form_of(arguments: Mapping[str, Any]) -> Form:
             f"expected qrels and runs, qrels and {size}, {relevant} and {size}, or {spell('log')}"
         )
     if form in ("log", "relevant") and passed.keys() & {"qrels", "runs"}:
-        raise UsageError(f"{_phrase(form)} stands in place of files; expected one or the other")
+        raise UsageError(f"{_phrase(form)} replaces files; expected one or the other")
     for name in [name for name in passed if name not in _USES[form]]:
         others = joined([_phrase(other) for other, used in _USES.items() if name in used])
         argument = spell(name, passed[name] if name in _FLAGS else "")
@@ -214,7 +214,7 @@ def _form_of(arguments: Mapping[str, Any]) -> Form:
         )
     for name in ("ci_method", "confidence"):
         if form == "runs" and name in passed and not passed.get("ci"):
-            raise UsageError(f"{spell(name)}: there is no interval; give {spell('ci')} with it")
+            raise UsageError(f"{spell(name)}: no interval; give {spell('ci')} with it")
     return form
 
 
@@ -230,15 +230,15 @@ def _of_log(
     if isinstance(relevant, Sequence) and len(relevant) != 1:
         raise UsageError(f"{spell('relevant')}: a log takes one number, for events without R")
     if relevant is not None:
-        session.note("R is assumed where events do not have it; bits are as good as that")
+        session.note("R is assumed for events without it, and the bits rest on that")
     read = os.fspath(log) if isinstance(log, str | os.PathLike) else log or ()
     events = read_events(read, fields, limits.needed, session.settings.corpus_size, relevant)
     possible = [event for event in events if limits.m <= event.R]
     if not possible:
-        raise UsageError(f"{spell('log')}: success is possible in no event")
+        raise UsageError(f"{spell('log')}: no event can succeed")
     if len(possible) < len(events):
         left_out = counted(len(events) - len(possible), "event")
-        session.note(f"{left_out} left out, in which success is not possible")
+        session.note(f"{left_out} left out, which cannot succeed")
     answer = depth_answer(curves_of_events(possible, limits, resampling))
     return Result(answer, None, tuple(session.notes), session.signed((), {"log": read}))
 

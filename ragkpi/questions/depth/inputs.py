@@ -79,8 +79,8 @@ def curves_of_runs(
         deepest = int(result.plain.num_ret.max())
         if usual[-1] > deepest:  # success cannot rise there, but chance does
             session.warn(
-                f"no query has more than {deepest} documents, so K above is chance rising alone; "
-                f"give a deeper run, or {spell('at')} down to {deepest} ({path})"
+                f"no query has more than {deepest} documents, so beyond that only the random "
+                f"baseline rises; give a deeper run, or {spell('at')} down to {deepest} ({path})"
             )
         rankings = [result, *(order[path] for order in orders if result.hits.is_tied)]
         study, *others = (decide_depth(one.plain, usual, limits, resampling) for one in rankings)
@@ -147,7 +147,7 @@ def _judged_without_run(session: Session, relevant: Sequence[int] | float | None
     if settings.corpus_size is None and not settings.corpus_sizes:
         alone, run = ("qrels without a run", ", or a run") if relevant is None else ("", "")
         raise UsageError(
-            f"{alone or spell('relevant')}: the number to choose from is missing; give it with "
+            f"{alone or spell('relevant')}: the number of candidates is missing; give it with "
             f"{spell('corpus_size')}{run}"
         )
     if relevant is not None and settings.corpus_size is not None:
@@ -285,7 +285,7 @@ def _event(
     if R > N or (hit and least > R):
         raise ValueError(
             f"R = {R} of N = {N}" + (" and a hit" if hit else ""),
-            "expected no more relevant documents than there are, and enough for a hit",
+            "expected at most as many relevant documents as candidates, and enough for a hit",
         )
     return Event(str(number if found["id"] is None else found["id"]), N, K, R, hit)
 

@@ -337,8 +337,8 @@ _BOOTSTRAP = Bootstrap()
 _SEVERAL = {"query": "queries", "cluster": "clusters"}
 _MEANING: dict[Fault, tuple[Literal["plain", "good", "bad", "warning"], str]] = {
     "retriever": ("warning", "the pool lacks good evidence"),
-    "reranker": ("warning", "the pool has it, the selection leaves it behind"),
-    "both": ("bad", "the pool lacks it, and the selection leaves some behind"),
+    "reranker": ("warning", "the pool has it, the reranker drops it"),
+    "both": ("bad", "the pool lacks some, and the reranker drops some"),
     "fine": ("good", "neither"),
     "NA": ("plain", "no useful document is judged"),
 }
@@ -369,12 +369,12 @@ def diagnosis_answer(
         Column(
             "missed",
             "integer",
-            legend=f"useful documents that the top {cutoff} lack; some of them follow",
+            legend=f"useful documents missing from the top {cutoff}; some of them follow",
         ),
         Column("document"),
         Column("grade", "integer", legend="of the rubric, 1 to 5, after the grade map"),
         Column("level", "integer", role="detail", legend="as it was judged"),
-        Column("pool_rank", "integer", legend="where the pool has the document"),
+        Column("pool_rank", "integer", legend="rank of the document in the pool"),
     ]
     blamed = blame(diagnosis, bootstrap) if diagnosis.grounded else None
     return Answer(
@@ -425,7 +425,7 @@ def diagnosis_chart(
     notes = []
     empty = (proc == 0) & np.isnan(pct_proc)
     for without, why in (
-        (empty, "nothing useful in the pool: PROC 0, %PROC NA, the retriever's"),
+        (empty, "no useful document in the pool: PROC 0, %PROC NA, the retriever's"),
         (np.isnan(proc), "no useful document is judged: NA"),
     ):
         names = [diagnosis.queries[query] for query in np.flatnonzero(without).tolist()]
@@ -455,17 +455,17 @@ def _notes(diagnosis: Diagnosis, blamed: Blame | None, worst: int) -> Iterator[s
         )
     best = diagnosis.best_case
     if diagnosis.unjudged:
-        would = "they count as worthless"
+        would = "they count as not relevant"
         if best is not None and blamed is not None:
             lost = "nothing would be lost"
             if best.lost > ROUNDING:
                 share = _share(best.missed_by_pool / best.lost)
-                lost = f"{share} of the loss would not be in the pool"
-            would = f"with all of them of the top grade, {lost}"
+                lost = f"the first stage would have lost {share}"
+            would = f"if all had the top grade, {lost}"
         documents = counted(diagnosis.retrieved, "document")
         yield f"{diagnosis.unjudged:,} of the {documents} shown are unjudged; {would}."
     if worst < len(diagnosis.queries):
-        yield f"The worst {worst} of {len(diagnosis.queries)} queries; -q shows all."
+        yield f"The {worst} worst of {len(diagnosis.queries)} queries; -q shows all."
 
 
 def _explanation(diagnosis: Diagnosis, blamed: Blame | None, bootstrap: Bootstrap) -> Iterator[str]:
@@ -477,7 +477,7 @@ def _explanation(diagnosis: Diagnosis, blamed: Blame | None, bootstrap: Bootstra
             yield f"{verdict}: {count} ({_MEANING[verdict][1]})"
     empty = int((diagnosis.proc == 0).sum())
     if empty:
-        yield f"nothing useful in the pool: {empty} (PROC is 0, %PROC NA; no point in a chart)"
+        yield f"no useful document in the pool: {empty} (PROC is 0, %PROC is NA; not in the chart)"
     shares = diagnosis.mean_shares
     if shares:
         pool, selection, realised = (percent(share, 1) for share in shares)
@@ -487,7 +487,7 @@ def _explanation(diagnosis: Diagnosis, blamed: Blame | None, bootstrap: Bootstra
             f"pool + {selection} missed by the selection + {realised} realised"
         )
     if diagnosis.outside_pool:
-        yield "the top holds documents that the pool lacks, so shares may be negative"
+        yield "the top K include documents that the pool lacks, so shares may be negative"
     if blamed is not None:
         yield interval_note(bootstrap, " of the share of the lost gain")
         units = counted(FEWEST, blamed.unit, _SEVERAL[blamed.unit])
@@ -495,8 +495,8 @@ def _explanation(diagnosis: Diagnosis, blamed: Blame | None, bootstrap: Bootstra
         yield (
             "a stage is named if the interval lies on one side of 50%, a randomization test of "
             f"the stages' losses has p <= {limit:.2g} (here {beside(blamed.p, limit, 2, 'g')}), at "
-            f"least {units} lost gain (here {blamed.losing}), and one {blamed.unit} more could "
-            f"not turn it: the lead exceeds the ideal gain of one {blamed.unit} (here that of "
+            f"least {units} lost gain (here {blamed.losing}), and one more {blamed.unit} could "
+            f"not reverse it: the lead exceeds the ideal gain of one {blamed.unit} (here that of "
             f"{blamed.lead:.1f})"
         )
 
@@ -512,7 +512,7 @@ def _sentence(diagnosis: Diagnosis, blamed: Blame | None) -> str:
             "was not selected from it. Are the pool and the run swapped?"
         )
     if blamed is None:
-        return f"Nothing is lost: the top {cutoff} hold the best evidence there is."
+        return f"Nothing is lost: the top {cutoff} hold the best evidence available."
     low, high = blamed.interval
     share = _share(blamed.share)
     if blamed.resampled:
@@ -537,8 +537,8 @@ def _sentence(diagnosis: Diagnosis, blamed: Blame | None) -> str:
         )
     retrieval, reranker = map(percent, blamed.resampled.values())
     return (
-        f"Undecided between retrieval and the reranker: retrieval in {retrieval} of the resamples, "
-        f"the reranker in {reranker} (share of the lost gain not in the pool: {share})."
+        f"Undecided between retrieval and the reranker: retrieval in {retrieval} of the bootstrap "
+        f"samples, the reranker in {reranker} (share of the lost gain not in the pool: {share})."
     )
 
 

@@ -87,7 +87,7 @@ def diagnose(
     """
     session = session_of(qrels, (), in_one_order(how), Estimating, by)
     if session.pool is None:
-        raise UsageError("no pool is given; expected pool=, which the run was selected from")
+        raise UsageError("no pool; expected pool=, the run of the first stage")
     most = None if worst is None else whole("worst", worst, 0)
     top = whole("cutoff", cutoff, 1)
     thresholds = Thresholds(good_proc, good_pct_proc)
@@ -144,7 +144,7 @@ def shell(
     if len(files) != 2:
         raise UsageError(f"{counted(len(files), 'file')}; expected two: ragkpi diagnose QRELS RUN")
     if "pool" not in arguments:
-        raise UsageError("no pool is given; expected --pool RUN, which QRELS RUN was selected from")
+        raise UsageError("no pool; expected --pool RUN, the run of the first stage")
     result = diagnose(files[0], run_path(files[1]), worst=None if per_query else worst, **arguments)
     output.write(result.report)
     output.draw(result.charts)

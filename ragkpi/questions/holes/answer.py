@@ -171,8 +171,8 @@ def holes_answer(
     """Put bounds into words, and name the first `listed` documents to judge."""
     columns = [
         *map(Column, ("measure", "run", "query")),
-        *(Column(name, "decimal") for name in ("judged", "value", "least", "greatest")),
-        Column("width", "decimal", legend="greatest less least"),
+        *(Column(name, "decimal") for name in ("judged", "value", "min", "max")),
+        Column("width", "decimal", legend="max - min"),
     ]
     rows = [
         row
@@ -233,11 +233,11 @@ def _can_change(bounds: HoleBounds) -> bool:
 def _notes(bounds: HoleBounds) -> Iterator[str]:
     if any(b.low != b.high and bounds.judged[b.metric.depth][b.run] == 1 for b in bounds.bounded):
         yield (
-            "a width beside judged 1 is due to documents of other runs, or below the cutoff: they "
-            "count in R and in ideals"
+            "a fully judged run can still have a range: unjudged documents of other runs, or below "
+            "the cutoff, affect R and the ideal ranking"
         )
     if len({tuple(bounded.queries) for bounded in bounds.bounded}) > 1:
-        yield "the runs are evaluated over different queries; -c evaluates all over the same ones"
+        yield "the runs are evaluated over different queries; -c evaluates them over the same ones"
     by_reason = sorted(bounds.refused, key=lambda pair: pair[1])
     for reason, group in groupby(by_reason, key=lambda pair: pair[1]):
         yield f"left out: {', '.join(metric.name for metric, _ in group)}: {reason}"
@@ -246,17 +246,17 @@ def _notes(bounds: HoleBounds) -> Iterator[str]:
 def _computed(bounds: HoleBounds, names: Sequence[str]) -> Iterator[str]:
     runs = "the run retrieves" if len(names) == 1 else "any of the runs retrieves"
     down = ", down to the cutoff of each measure" if bounds.runs.within == "cutoff" else ""
-    yield (f"least, greatest: over every way to judge the unjudged documents that {runs}{down}")
+    yield (f"min, max: over every way to judge the unjudged documents that {runs}{down}")
     wide = dict.fromkeys(bounded.metric.name for bounded in bounds.bounded if not bounded.exact)
     yield f"exact but for {', '.join(wide)}, which may be narrower" if wide else "all are exact"
-    yield "judged: share of what the run retrieved, down to the cutoff of a measure, that is judged"
+    yield "judged: share of the retrieved documents, down to the measure's cutoff, that is judged"
 
 
 def _verdict(
     bounds: HoleBounds, names: Sequence[str], named: Sequence[Candidate], among: int
 ) -> Iterator[str]:
     if not bounds.bounded:
-        yield "Nothing can be bounded: no value has bounds."
+        yield "No chosen measure can be bounded."
         return
     depth = depth_needed(bounds.metrics, bounds.runs.within)
     count = int(bounds.holes.within(depth).sum())
@@ -355,12 +355,11 @@ def _to_judge(named: Sequence[Candidate], among: int) -> Iterator[str]:
         documents = ", ".join(
             f"{_document(candidate)} ({percent(candidate.share, 1)})" for candidate in named
         )
-        yield f"Judge first: {documents}. {len(named)} of {among} that matter."
+        yield f"Judge first: {documents}. {len(named)} of {among} that can change a value."
         yield (
-            "a share is what judging one document alone removes of the uncertainty: shares do not "
-            "add up; a document matters if a value's corners are nearer once it is judged: a run's "
-            "own unjudged documents all worthless or all of the top level, those of others "
-            "likewise; what matters only between the corners is not counted"
+            "share: the part of the uncertainty that judging this document alone removes; shares "
+            "do not add up. The uncertainty is the range of a value with all unjudged documents of "
+            "the run not relevant or all of the top level, and those of other runs likewise"
         )
 
 
@@ -419,7 +418,7 @@ def holes_charts(bounds: HoleBounds, names: Sequence[str]) -> list[Chart]:
     notes = [f"{holes} retrieved; point: current value, bar: possible range"]
     if bounds.refused:
         refused = ", ".join(metric.name for metric, _ in bounds.refused)
-        notes.append(f"not drawn, for they cannot be bounded: {refused}")
+        notes.append(f"not drawn, because they cannot be bounded: {refused}")
     return noted(charts or [_chart(_TITLE, [])], notes)
 
 

@@ -98,7 +98,7 @@ def holes(
     metrics = session.metrics(BOUNDED)
     if any(metric.relevance_level is not None for metric in metrics):
         raise UsageError(
-            f"bounds are by one level of relevance; expected {spell('relevance_level')} in "
+            f"bounds use one level of relevance; expected {spell('relevance_level')} in "
             f"place of rel="
         )
     depth = depth_needed(metrics, reach) or _EVERYTHING

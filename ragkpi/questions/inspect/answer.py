@@ -163,10 +163,10 @@ def _qrels(file: str, source: Source, reader: FileReader) -> FileContents:
 
 # The value of --max-passage that makes the ids of a run match the qrels, by the difference.
 _MENDS = {
-    "passages have the number behind #": "#",
+    "passages: the number follows #": "#",
     "ids have more behind /": "/",
-    "ids have a prefix up to ::, as Vespa's": "/^.*::(.*)$/",
-    "chunks have a number at the end": "/^(.*)[-_:.][0-9]+$/",
+    "ids with a prefix up to ::, as in Vespa": "/^.*::(.*)$/",
+    "chunks: a number at the end": "/^(.*)[-_:.][0-9]+$/",
 }
 
 
@@ -179,13 +179,13 @@ def shared(qrels: FileContents, run: FileContents) -> Shared:
     if not queries:
         meant = {plain(query) for query in qrels.ids} & {plain(query) for query in run.ids}
         spelt = counted(len(meant), "query id differs", "query ids differ")
-        advice = f"{spelt} by case, white space or leading zeros alone" if meant else ""
+        advice = f"{spelt} only by case, whitespace or leading zeros" if meant else ""
     for what, value in _MENDS.items():
         count = _judged(queries, qrels.ids, run.ids, parse_fold(value).parent)
         if count > most:
             advice, most = f"{what}: {spell('max_passage', value)} judges {count:,}", count
     if _judged(queries, qrels.ids, run.ids, plain) > most:
-        advice = "document ids differ by case, white space or leading zeros alone"
+        advice = "document ids differ only by case, whitespace or leading zeros"
     return Shared(qrels.file, run.file, len(queries), judged, retrieved, advice)
 
 

@@ -51,7 +51,7 @@ def plan_answer(plan: Plan) -> Answer:
     columns = [
         Column("difference", "decimal", legend="the difference of two systems' values"),
         Column("d", "decimal", digits=2, legend="the difference in standard deviations"),
-        Column("queries", "integer", legend="queries that detect it; NA: no number is enough"),
+        Column("queries", "integer", legend="queries needed to detect it; NA: no number is enough"),
         Column("power", "decimal", digits=3, legend="the probability of p < alpha"),
     ]
     cells = [
@@ -104,7 +104,7 @@ def _explanation(plan: Plan) -> Iterator[str]:
     )
     if plan.noise.design_effect > 1:
         effect = rounded(plan.noise.design_effect, "decimal", 2)
-        yield f"clusters: {effect} queries count as one"
+        yield f"clusters: {effect} queries are as informative as one"
     if plan.pilot:
         shapes = short_of_power(plan.pilot.units).items()
         worlds = ", ".join(f"{name} {exact_percent(share)}" for name, share in shapes)

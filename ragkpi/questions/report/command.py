@@ -91,7 +91,7 @@ def refuse_without_packages() -> None:
     missing = [name for name in ("jinja2", "bokeh") if find_spec(name) is None]
     if missing:
         raise UsageError(
-            f"a page needs {' and '.join(missing)}, not installed; pip install 'ragkpi[report]'"
+            f"the report needs {' and '.join(missing)}, not installed; pip install 'ragkpi[report]'"
         )
 
 
@@ -159,7 +159,7 @@ def report(
         Path | ById[str] | None,
         Option(
             metavar="FILE",
-            help="Texts of the documents, in the same formats; BEIR's corpus.jsonl is one.",
+            help="Texts of the documents, in the same formats; such as BEIR's corpus.jsonl.",
         ),
     ] = None,
     by: By = None,
@@ -294,9 +294,9 @@ def shell(
     paths = expect_files(2 - results, files, expected, arguments.get("by"))
     qrels, runs = (None, paths) if results else (paths[0], paths[1:])
     if output is None:
-        raise UsageError("a page does not fit a terminal; give it a file with -o report.html")
+        raise UsageError("the report is not written to a terminal; name a file: -o report.html")
     suffix = os.path.splitext(output)[1].lower()
     if suffix not in ("", ".html", ".htm"):
-        raise UsageError(f"-o {output}: the page is HTML; expected the suffix .html")
+        raise UsageError(f"-o {output}: the report is HTML; expected the suffix .html")
     page = report(qrels, by_path(runs), **arguments)
     write([page.html], output)

@@ -208,7 +208,7 @@ def report_document(
         ],
         "explanation": [
             *next((one.explanation for one in decided.values()), ()),
-            f"judged: the share of judged documents among the first {CUTOFF} of the queries",
+            f"judged: the share of judged documents in the top {CUTOFF} of the queries",
             f"Signature: {signature.long()}",
         ],
         "pool": pooled,

@@ -68,7 +68,7 @@ def verify(path: str | os.PathLike[str]) -> Result:
     results = open_run(path)
     if not isinstance(results, list):
         raise UsageError(
-            f"{path}: no stored result; expected what 'ragkpi eval -o FILE.json' wrote"
+            f"{path}: not a ragkpi result file; expected one written by 'ragkpi eval -o FILE.json'"
         )
     rows: list[Discrepancy] = []
     files = values = 0
@@ -83,14 +83,14 @@ def verify(path: str | os.PathLike[str]) -> Result:
     number = counted(len(results), "run")
     each = all(result.record.get("per_query") for result in results)
     sentence = (
-        f"{path}: {number}, {counted(files, 'file')} and {counted(values, 'value')} are as stored"
-        f"{', for every query' if each else ''}."
+        f"{path}: {number}, {counted(files, 'file')} and {counted(values, 'value')} match the "
+        f"saved result{', for every query' if each else ''}."
     )
     if rows:
         differ = counted(len(rows), "thing differs", "things differ")
-        sentence = f"{path}: {differ} from what was stored of {number}."
+        sentence = f"{path}: {differ} from the saved result of {number}."
     versions = {str(result.record.get("ragkpi")) for result in results} - {__version__}
-    notes = [f"stored by ragkpi {', '.join(sorted(versions))}; this is {__version__}"]
+    notes = [f"saved by ragkpi {', '.join(sorted(versions))}; this is {__version__}"]
     columns = [Column(name) for name in Discrepancy._fields]
     answer = Answer(
         columns,
@@ -100,7 +100,7 @@ def verify(path: str | os.PathLike[str]) -> Result:
         question="verify",
         findings={"runs": len(results), "files": files, "values": values, "differences": len(rows)},
     )
-    problem = DataError(f"{path}: it does not follow from its files")
+    problem = DataError(f"{path}: it differs from what its files give")
     return Result(answer, problems=[problem] if rows else [])
 
 
@@ -156,7 +156,7 @@ def _computed(result: StoredResult, files: Mapping[str, tuple[str, str]]) -> dic
         lost = [name for name, metric in metrics.items() if metric is None]
     if lost:
         raise UsageError(
-            f"{visible(result.name)}: it cannot be computed again, since it does not hold all of "
+            f"{visible(result.name)}: it cannot be recomputed, because it lacks part of "
             f"{', '.join(lost)}"
         )
     how = {**settings, **reading, "pool": paths.get("pool")}

@@ -50,7 +50,7 @@ def test_a_clean_run_keeps_its_ranking(ragkpi, tmp_path):
 def test_nothing_is_written_of_nothing(ragkpi, tmp_path):
     outcome = fix(ragkpi, tmp_path, b"1 Q0 d 4\n")
     assert outcome.status == 1
-    assert outcome.err.endswith(b"nothing of the run can be read, so nothing is written\n")
+    assert outcome.err.endswith(b"no line of the run is readable, so no file is written\n")
     assert not (tmp_path / "out").exists()
 
 

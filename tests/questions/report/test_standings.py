@@ -31,9 +31,12 @@ def runs(*levels):
     ("levels", "said"),
     [
         ((0.5, 0.3, 0.4), "By map, r1 has .*; it is better than r3 .* and r2 "),
-        ((0.3, 0.5, 0.5), "By map, r2 has .*; it is better than r1 .* not shown to differ from r3"),
-        ((0.5, 0.5), "By map, .*; it is not shown to differ from "),
-        ((0.5, 0.5, 0.5, 0.5, 0.5, 0.5, 0.3), ".* better than r7 .* to differ from 5 runs"),
+        (
+            (0.3, 0.5, 0.5),
+            "By map, r2 has .*; it is better than r1 .* not significantly different from r3",
+        ),
+        ((0.5, 0.5), "By map, .*; it is not significantly different from "),
+        ((0.5, 0.5, 0.5, 0.5, 0.5, 0.5, 0.3), ".* better than r7 .* different from 5 runs"),
     ],
 )
 def test_the_sentence_names_all_that_may_be_best(levels, said):
