@@ -7,8 +7,9 @@ import zipfile
 
 import pytest
 
-from ragkpi.errors import InputError
+from ragkpi.errors import InputError, RagkpiNote
 from ragkpi.files.formats import read_any_qrels, reader_of, reading_for
+from ragkpi.files.in_memory import qrels_columns
 from ragkpi.files.opening import Source
 from ragkpi.files.query_files import read_query_labels
 
@@ -413,3 +414,13 @@ def test_merged_cells_need_their_query_in_each_row(read, tmp_path):
     found = refusal(read, put(tmp_path, f"query_id,doc_id,{name}\nq1,a,2\n,b,1\n"))
     assert "table:3: an empty query id" in found
     assert "merged cells" in found
+
+
+@pytest.mark.parametrize("word", ["", "-", "NaN", "n/a", "null", "None", "<NA>"])
+def test_a_word_for_nothing_is_no_rating_in_files_and_in_memory(word, tmp_path):
+    rows = [("q", "a", "1"), ("q", "b", word)]
+    path = put(tmp_path, "query_id,doc_id,grade\n" + "".join(f"{','.join(row)}\n" for row in rows))
+    with pytest.warns(RagkpiNote, match="1 rating is .* unjudged"):
+        assert qrels_of(path) == [("q", "a", 1), ("q", "b", -1)]
+    with pytest.warns(RagkpiNote, match="1 rating is .* unjudged"):
+        assert qrels_columns(rows).level.tolist() == [1, -1]
