@@ -118,6 +118,37 @@ Measures = Annotated[
 ]
 """The measures of an evaluation, as for ``-m``; by default those of the function."""
 
+ScoreTables = Annotated[
+    Any,
+    list[str],
+    Option(
+        metavar="FILE",
+        help="Take scores that other tools computed, without qrels and runs: a row per "
+        "query and system, or a column per system, or trec_eval -q. Repeatable; NAME=FILE "
+        "names the system of a table.",
+    ),
+]
+"""Tables of scores of any kind, in the place of qrels and runs; see `library.score_tables`."""
+
+BetterScores = Annotated[
+    str | Mapping[str, str] | None,
+    str,
+    Option(
+        metavar="lower|NAME=lower,...",
+        help="With --scores: measures of which lower values are better. Default: as known of "
+        "a measure with this name.",
+    ),
+]
+
+ScoreColumns = Annotated[
+    str | Mapping[str, str] | None,
+    str,
+    less_common(
+        metavar="MAP",
+        help="Columns of --scores: 'query=frage, system=modell', also seed, measure, value.",
+    ),
+]
+
 By = Annotated[
     Labels | None,
     Option(

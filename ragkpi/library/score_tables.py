@@ -11,7 +11,7 @@ import math
 import os
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Literal, NamedTuple, cast
+from typing import Any, Literal, NamedTuple, TypeVar, cast
 
 import numpy as np
 
@@ -25,7 +25,10 @@ from ragkpi.files.tables import Row
 from ragkpi.files.trec import MISSING
 from ragkpi.interface import spell
 from ragkpi.library.ground import Signature
+from ragkpi.library.options import By, Estimating, Measures
 from ragkpi.library.runs import run_path
+from ragkpi.library.session import Session
+from ragkpi.library.stored import Scored
 from ragkpi.library.systems import deterministic, systems
 from ragkpi.measures.measure import UNPROVEN, Better, Measure, Metric, MetricScores, Scores
 from ragkpi.measures.registry import metric_of
@@ -48,6 +51,9 @@ _ROLES = ("query", *_NAMES)
 
 Key = tuple[str, str]  # a system and a seed
 Place = tuple[str, int]  # a file or an argument, and a line
+
+
+How = TypeVar("How", bound=Estimating)
 
 
 @dataclass(frozen=True)
@@ -78,6 +84,21 @@ class ScoreTable:
                 expected = "expected one label for each query"
                 raise DataError(f"{_shown(place)}: {fault}, before {visible(before)}; {expected}")
         return {by: {query: next(iter(places)) for query, places in self.labels[by].items()}}
+
+    def scored(self, session: Session) -> Scored:
+        """Return the scores as those of runs, and note what the session should say of them."""
+        for text in self.notes:
+            session.note(text)
+        return Scored(self.scores, {name: name for name in self.scores}, self.signature)
+
+    def columns(self, by: By, how: How) -> tuple[By, How]:
+        """Put columns of the table in the place of `by` and ``cluster`` that name them."""
+        if isinstance(by, str) and by in self.labels:
+            by = cast(By, self.labels_of(by))
+        cluster = how.get("cluster")
+        if isinstance(cluster, str) and cluster in self.labels:
+            how = cast(How, {**how, "cluster": self.labels_of(cluster)[cluster]})
+        return by, how
 
 
 class _Cell(NamedTuple):
@@ -175,6 +196,34 @@ def read_scores(
     of = ",".join(digests) or "memory"
     signature = Signature({"ragkpi": __version__, "scores": of, "columns": ",".join(chosen)})
     return ScoreTable(scores, cells.labels, signature, list(cells.notes))
+
+
+def scores_in_place(
+    of: tuple[object, object],
+    scores: Any,
+    measures: Measures,
+    better: str | Mapping[str, str] | None,
+    how: Estimating,
+    map_scores: str | Mapping[str, str] | None,
+) -> ScoreTable | None:
+    """Read scores that stand in the place of qrels and runs; None without any."""
+    if scores is None:
+        if better is not None or map_scores is not None:
+            option = spell("map_scores" if better is None else "better")
+            raise UsageError(f"{option}: it says how scores are read; expected {spell('scores')}")
+        return None
+    if of != (None, None):
+        raise UsageError(f"{spell('scores')}: they stand for qrels and runs; leave those out")
+    if how.get("missing") == "zero":
+        zero = spell("missing", "zero")
+        raise UsageError(f"{zero}: a number that is missing is not 0; leave it out")
+    return read_scores(
+        named_tables(scores),
+        [measures] if isinstance(measures, str) else list(measures),
+        parse_better(better or {}),
+        "common" if how.get("missing") == "common" else "refused",
+        parse_map(map_scores or {}),
+    )
 
 
 def _rows_of(name: str, table: Any) -> Iterator[Row]:

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from itertools import chain
-from typing import Annotated, Any, Literal, Unpack, cast, get_args
+from typing import Annotated, Any, Literal, Unpack, get_args
 
 from typer import Argument, Option
 
@@ -20,10 +20,13 @@ from ragkpi.interface import interface, spell
 from ragkpi.library.arguments import bootstrap_of, session_of
 from ragkpi.library.ground import Signature
 from ragkpi.library.options import (
+    BetterScores,
     By,
     Comparing,
     Flags,
     Measures,
+    ScoreColumns,
+    ScoreTables,
     Testing,
     checked,
     less_common,
@@ -39,13 +42,7 @@ from ragkpi.library.runs import (
     run_path,
     with_baseline,
 )
-from ragkpi.library.score_tables import (
-    ScoreTable,
-    named_tables,
-    parse_better,
-    parse_map,
-    read_scores,
-)
+from ragkpi.library.score_tables import ScoreTable, scores_in_place
 from ragkpi.library.session import OnProblem, Session, queries_of, refuse_alone
 from ragkpi.library.slices import slices_of, with_slices
 from ragkpi.library.stored import Scored, is_result, scored_runs, with_results
@@ -151,33 +148,9 @@ def compare(
     runs: Runs | None = None,
     measures: Measures = (),
     *,
-    scores: Annotated[
-        Any,
-        list[str],
-        Option(
-            metavar="FILE",
-            help="Compare scores that other tools computed, without qrels and runs: a row per "
-            "query and system, or a column per system, or trec_eval -q. Repeatable; NAME=FILE "
-            "names the system of a table.",
-        ),
-    ] = None,
-    better: Annotated[
-        str | Mapping[str, str] | None,
-        str,
-        Option(
-            metavar="lower|NAME=lower,...",
-            help="With --scores: measures of which lower values are better. Default: as known of "
-            "a measure with this name.",
-        ),
-    ] = None,
-    map_scores: Annotated[
-        str | Mapping[str, str] | None,
-        str,
-        less_common(
-            metavar="MAP",
-            help="Columns of --scores: 'query=frage, system=modell', also seed, measure, value.",
-        ),
-    ] = None,
+    scores: ScoreTables = None,
+    better: BetterScores = None,
+    map_scores: ScoreColumns = None,
     baseline: str | None = None,
     pairs: Annotated[
         Literal["baseline", "all"],
@@ -254,24 +227,9 @@ def compare(
     """
     one_of("pairs", pairs, ("baseline", "all"))
     one_of("problems", problems, get_args(OnProblem))
-    table = None
-    if scores is not None:
-        if qrels is not None or runs is not None:
-            raise UsageError(f"{spell('scores')}: they stand for qrels and runs; leave those out")
-        if how.get("missing") == "zero":
-            zero = spell("missing", "zero")
-            raise UsageError(f"{zero}: a number that is missing is not 0; leave it out")
-        table = read_scores(
-            named_tables(scores),
-            [measures] if isinstance(measures, str) else list(measures),
-            parse_better(better or {}),
-            "common" if how.get("missing") == "common" else "refused",
-            parse_map(map_scores or {}),
-        )
-        measures, by, how = (), *_of_table(table, by, how)
-    elif better is not None or map_scores is not None:
-        option = spell("map_scores" if better is None else "better")
-        raise UsageError(f"{option}: it says how scores are read; expected {spell('scores')}")
+    table = scores_in_place((qrels, runs), scores, measures, better, how, map_scores)
+    if table is not None:
+        measures, (by, how) = (), table.columns(by, how)
     session = session_of(qrels, measures, how, Comparing, by)
     bootstrap = bootstrap_of(how, clusters=session.clusters)
     procedure = Procedure(bootstrap=bootstrap, **checked(how, Testing))
@@ -361,9 +319,7 @@ def _scored(
         first = one_of("baseline", baseline, systems)
         named = {**{name: of for name, of in named.items() if system_of(name) == first}, **named}
     if table is not None:
-        for text in table.notes:
-            session.note(text)
-        return Scored(named, {name: name for name in named}, table.signature)
+        return replace(table, scores=named).scored(session)
     if looks := seeds_note(named):
         session.note(looks)
     default = REPORTED if session.rel_info == "qrels" else None
@@ -374,16 +330,6 @@ def _charts(compared: Comparison | AllPairs, signature: Signature) -> list[Chart
     if isinstance(compared, Comparison):
         return noted(comparison_charts(compared), [signature.short()])
     return noted(all_pairs_charts(compared), [signature.short()])
-
-
-def _of_table(table: ScoreTable, by: By, how: Comparing) -> tuple[By, Comparing]:
-    """Replace `by` and ``cluster`` by the columns of the table that they name."""
-    if isinstance(by, str) and by in table.labels:
-        by = cast(By, table.labels_of(by))
-    cluster = how.get("cluster")
-    if isinstance(cluster, str) and cluster in table.labels:
-        how = {**how, "cluster": table.labels_of(cluster)[cluster]}
-    return by, how
 
 
 @command(

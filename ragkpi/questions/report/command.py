@@ -23,16 +23,20 @@ from ragkpi.files.query_files import Text
 from ragkpi.interface import interface
 from ragkpi.library.arguments import bootstrap_of, in_one_order, session_of
 from ragkpi.library.options import (
+    BetterScores,
     By,
     Estimating,
     Measures,
+    ScoreColumns,
+    ScoreTables,
     Testing,
     checked,
     less_common,
     whole,
 )
 from ragkpi.library.runs import AnyQrels, ById, Path, Runs, by_path, files_of, named_runs, run_path
-from ragkpi.library.session import Evaluations
+from ragkpi.library.score_tables import scores_in_place
+from ragkpi.library.session import Evaluations, queries_of, refuse_alone
 from ragkpi.library.slices import labels_of
 from ragkpi.library.stored import StoredResult, is_result, scored_runs, with_results
 from ragkpi.questions.compare.verdict import seeds_note
@@ -144,10 +148,13 @@ def _hash(script: str) -> str:
 
 
 def report(
-    qrels: AnyQrels | None,
-    runs: Runs,
+    qrels: AnyQrels | None = None,
+    runs: Runs | None = None,
     measures: Measures = (),
     *,
+    scores: ScoreTables = None,
+    better: BetterScores = None,
+    map_scores: ScoreColumns = None,
     queries: Annotated[
         Path | ById[str] | None,
         Option(
@@ -189,12 +196,15 @@ def report(
     to standard output. It contains its data as JSON, which 'ragkpi schema' describes. Texts in JSON
     Lines runs are shown without --queries and --corpus. Without -m: ndcg_cut, P and recall at 10,
     recip_rank; with --pool also ra_nwg and pct_proc at 10, with -N bor at 10.
+    The page of --scores has runs, intervals, comparisons and queries, and no documents.
 
     Parameters
     ----------
     qrels, runs, measures, how
         As for `evaluate`; `runs` also as results saved by ``eval -q``, with `qrels` None if all
         are: then the page has no documents, and no section that needs them.
+    scores, better, map_scores
+        Instead of qrels and runs, as for `compare`.
     queries, corpus
         A path, or texts by id.
     by
@@ -216,12 +226,17 @@ def report(
     ['bm25', 'fusion']
     """
     refuse_without_packages()
+    table = scores_in_place((qrels, runs), scores, measures, better, how, map_scores)
+    if table is not None:
+        measures, (by, how) = (), table.columns(by, how)
+    elif runs is None:
+        raise UsageError("no runs; expected qrels and runs, or scores")
     session = session_of(qrels, measures, in_one_order(how), Estimating)
     tests = checked({"family": family, "trials": trials}, Testing)
     bootstrap = bootstrap_of(how, clusters=session.clusters)
     procedure = Procedure(test="t", correction="holm", bootstrap=bootstrap, **tests)
     depth = whole("detail_depth", detail_depth, 1)
-    named = named_runs(runs, "taken")
+    named = named_runs(runs, "taken") if runs is not None else {}
     if looks := seeds_note(named):
         session.note(looks)
     opened = with_results(named)
@@ -229,22 +244,27 @@ def report(
     evaluated: Evaluations | None = None
     of_systems: Evaluations | None = None
     unread = {name: run for name, run in opened.items() if not isinstance(run, StoredResult)}
-    if len(unread) < len(opened) or systems:
-        scored = scored_runs(session, opened, default_measures(session))
+    if table is not None or len(unread) < len(opened) or systems:
+        if table is not None:
+            scored = table.scored(session)
+        else:
+            scored = scored_runs(session, opened, default_measures(session))
         interface().refuse(scored.problems)
         of_systems = scored.evaluated if len(unread) == len(opened) else None
-        names, scores = list(scored.names.values()), list(scored.scores.values())
-        signed, metrics = scored.signature, scores[0].metrics
+        names, of_runs = list(scored.names.values()), list(scored.scores.values())
+        signed, metrics = scored.signature, of_runs[0].metrics
+        if session.clusters is not None:
+            refuse_alone(queries_of(of_runs), session.clusters)
     else:
         evaluated, metrics = evaluated_for_page(session, unread, depth)
-        names, scores = evaluated.names, [only(one, metrics) for one in evaluated.scores]
+        names, of_runs = evaluated.names, [only(one, metrics) for one in evaluated.scores]
         signed = None
     document = report_document(
         session,
         evaluated,
         of_systems,
         [path for path in unread.values() if isinstance(path, str) and path != "-"],
-        reported_runs(names, scores, evaluated),
+        reported_runs(names, of_runs, evaluated),
         metrics,
         procedure,
         signed or session.signature(metrics),
@@ -283,20 +303,24 @@ def shell(
             help="Qrels and runs. Runs may be results saved by 'ragkpi eval -q -o FILE.json'; "
             "if all are, omit QRELS. Their page has no documents.",
         ),
-    ],
+    ] = [],  # noqa: B006 - typer's way to say that it may be left out
     output: OutputFile = None,
     **arguments: Any,
 ) -> None:
     """Write the page."""
-    first = run_path(files[0])
-    results = is_result((files_of(first) or [first])[0])
-    expected = "qrels and runs: ragkpi report QRELS RUN... -o FILE"
-    paths = expect_files(2 - results, files, expected, arguments.get("by"))
-    qrels, runs = (None, paths) if results else (paths[0], paths[1:])
+    qrels, runs = None, None
+    if "scores" in arguments:
+        arguments["scores"] = [*arguments["scores"], *files]
+    else:
+        first = run_path(files[0]) if files else ""
+        results = bool(first) and is_result((files_of(first) or [first])[0])
+        expected = "qrels and runs: ragkpi report QRELS RUN... -o FILE"
+        paths = expect_files(2 - results, files, expected, arguments.get("by"))
+        qrels, runs = (None, paths) if results else (paths[0], paths[1:])
     if output is None:
         raise UsageError("the report is not written to a terminal; name a file: -o report.html")
     suffix = os.path.splitext(output)[1].lower()
     if suffix not in ("", ".html", ".htm"):
         raise UsageError(f"-o {output}: the report is HTML; expected the suffix .html")
-    page = report(qrels, by_path(runs), **arguments)
+    page = report(qrels, None if runs is None else by_path(runs), **arguments)
     write([page.html], output)

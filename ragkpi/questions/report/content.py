@@ -188,8 +188,8 @@ def report_document(
         notes.append("for the effect of unjudged documents, run ragkpi holes QRELS RUN...")
     if evaluated is None:
         notes.append(
-            "saved results and systems of several seeds have no documents: depth, diagnosis, "
-            "unjudged documents and rankings are only in a report of the runs"
+            "scores, saved results and systems of several seeds have no documents: depth, "
+            "diagnosis, unjudged documents and rankings are only in a report of the runs"
         )
     if len(runs) > _LEADERS:
         notes.append(

@@ -407,6 +407,21 @@ def test_a_page_of_stored_results_shows_what_they_hold(driver, ragkpi, tmp_path)
     assert complaints(driver) == []
 
 
+def test_a_page_of_scores_shows_what_they_hold(driver, ragkpi, tmp_path):
+    rows = [f"q{n},{n / 12},{(n * 5 % 12) / 12}\n" for n in range(12)]
+    (tmp_path / "t.csv").write_text("".join(["query,one,two\n", *rows]))
+    done = ragkpi("report", "-o", "page.html", "--scores", "t.csv", folder=tmp_path)
+    assert done.status == 0, done.err
+    driver.get_log("browser")
+    go_to(driver, (tmp_path / "page.html").as_uri())
+    draw_all(driver)
+    sections = [text for text in texts_of(driver, "#sections a") if text]
+    assert sections == ["Summary", "Compare two runs", "Values per query", "About these numbers"]
+    go_to(driver, (tmp_path / "page.html").as_uri() + "#q=q3")
+    assert text_of(driver, "#query .note") == "The page has no documents."
+    assert complaints(driver) == []
+
+
 def test_a_middle_click_can_open_a_query(driver, page):
     links = driver.execute_script(
         "return [...document.querySelectorAll('#heatmap tbody a')].map((one) => one.href)"

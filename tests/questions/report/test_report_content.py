@@ -285,6 +285,57 @@ def test_stored_results_make_the_page_of_their_runs_without_documents(report, ra
         assert len([note for note in page["notes"] if "no documents" in note]) == 1
 
 
+def test_scores_make_the_page_of_their_runs_without_documents(report, ragkpi, tmp_path):
+    """A table of the runs' values, with the labels of queries in a column, in the place of runs."""
+    labels = {f"hd-{n:02}": "odd" if n % 2 else "even" for n in range(1, 13)}
+    (tmp_path / "labels.tsv").write_text("".join(f"{q}\t{of}\n" for q, of in labels.items()))
+    whole = report("-c", *MEASURES, "--by", tmp_path / "labels.tsv", "qrels.txt", *RUNS)
+    names, words = whole["runs"], ("eval", "-c", "-q", *MEASURES, "--format", "json", "qrels.txt")
+    document = json.loads(ragkpi(*words, *RUNS, folder=FIXTURES).out)
+    rows = [
+        {"query": query, "system": run["name"], **values, "parity": labels[query]}
+        for run in document["runs"]
+        for query, values in run["per_query"].items()
+    ]
+    (tmp_path / "t.jsonl").write_text("".join(f"{json.dumps(row)}\n" for row in rows))
+    columns = ("-m", "ndcg_cut_10", "-m", "recall_10")
+    page = report(*columns, "--by", "parity", "--scores", tmp_path / "t.jsonl")
+    for key in ("runs", "queries", "per_query"):
+        assert page[key] == whole[key]
+    for section, of_runs in zip(page["slices"], whole["slices"], strict=True):
+        assert section["queries"] == of_runs["queries"]
+        for measure, standing in section["standings"].items():
+            known = of_runs["standings"][measure]
+            # A number of any kind has no greatest value, so its interval is another one.
+            one, other = (
+                [(row["run"], row["value"]) for row in of["rows"]] for of in (standing, known)
+            )
+            assert one == other
+            assert (standing["pairs"], standing["verdict"]) == (known["pairs"], known["verdict"])
+    assert page["details"] == page["slices"][0]["depths"] == []
+    assert sorted(names) == sorted(run["name"] for run in document["runs"])
+
+
+@pytest.mark.parametrize(
+    ("words", "status", "says"),
+    [
+        ((), 1, "qrels and runs"),
+        (("--scores", "t.csv", "--better", "upwards"), 1, "expected lower, higher"),
+        (("--scores", "t.csv", "--cluster", "alone.tsv"), 4, "no cluster"),
+        (("--scores", "t.csv", "-c"), 1, "missing is not 0"),
+        (("--better", "lower", "qrels", "run"), 1, "expected --scores"),
+        (("--scores", "none.csv"), 2, "none.csv"),
+    ],
+)
+def test_pages_of_scores_that_do_not_fit_are_refused(ragkpi, tmp_path, words, status, says):
+    (tmp_path / "t.csv").write_text("query,a,b\nq1,0.5,0.25\nq2,0.75,0.5\n")
+    (tmp_path / "alone.tsv").write_text("q1\tone\n")
+    done = ragkpi("report", "-o", "x.html", *words, folder=tmp_path)
+    assert done.status == status, done.err
+    assert says in done.err.decode()
+    assert not (tmp_path / "x.html").exists()
+
+
 def test_stored_results_of_other_measures_or_without_qrels_are_refused(ragkpi, tmp_path):
     stored = tmp_path / "a.json"
     ragkpi("eval", "-c", "-q", *MEASURES, "-o", stored, "qrels.txt", BM25, folder=FIXTURES)
