@@ -55,7 +55,7 @@ class Recognition(NamedTuple):
     advice
         What to do if no map reads the file.
     stack
-        The name of the stack whose map it is.
+        The name of the stack that has the whole map; "" if names settle parts of it.
     """
 
     maps: Sequence[Mapping[str, str]]
@@ -111,7 +111,7 @@ def recognise(
     if not given and (stack := _stack_of(records, kind)):
         of_stack = dict(part.split("=", 1) for part in stack.map.split(", "))
         if not {"query", "doc"} <= of_stack.keys():
-            return _find(records, kind, of_stack, root)._replace(stack=stack.name)
+            return _find(records, kind, of_stack, root)
         if maps := _expanded(of_stack, stack, records[0]):
             return _of_maps(maps, stack)
     found = _find(records, kind, given, root)
@@ -131,14 +131,14 @@ def _find(records: Sequence[Any], kind: Kind, given: Mapping[str, str], root: Ro
     rest = {part: of for part, of in given.items() if part != "records"}
     mapped = "records" in given
     places = [place_at(records, given["records"])] if mapped else places_in(records, root)
-    refusal: Recognition | None = None
+    refusals: list[Recognition] = []
     for place in places:
         search = _Search(kind, rest, place.keyed)
         found = search.find(Structure.of(place.values, place.keyed), place.root).under(place.path)
         if not found.fault or place.is_table:
             return found
-        refusal = refusal or found
-    return refusal or Recognition([])
+        refusals.append(found)
+    return refusals[0]
 
 
 _NOTHING: Mapping[Kind, tuple[str, str]] = {
