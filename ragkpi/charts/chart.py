@@ -161,7 +161,7 @@ def gathered(lines: Sequence[Line], leaders: Sequence[Line]) -> list[Line]:
 
 
 def best_first(rows: Iterable[IntervalRow], sign: float = 1) -> list[IntervalRow]:
-    """Sort rows by value, the maximum first or with a sign of -1 the minimum; NA comes last."""
+    """Sort rows by value, largest first, or smallest first with a sign of -1; NA last."""
     return sorted(rows, key=lambda row: (math.isnan(row.value), -sign * row.value))
 
 

@@ -89,7 +89,7 @@ class Page:
             empty.remove()
 
     def draw(self) -> None:
-        """Draw every chart into its panel, and legend and small print below on a taller page."""
+        """Draw every chart into its panel, with legend and small print below on a taller page."""
         room = self._panel / _PANEL
         entries: Entries = {}
         for place, (chart, axes) in enumerate(zip(self.charts, self.panels, strict=True)):

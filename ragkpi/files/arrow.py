@@ -1,7 +1,7 @@
 """Tables of parquet and Arrow, read by pyarrow a few rows at a time.
 
-A table of a few bytes may expand to very many rows, so memory holds some of them only. pyarrow
-verifies checksums where there are any, and `InputError` says what it finds damaged.
+A table of a few bytes can expand to very many rows, so memory holds only some of them. pyarrow
+verifies checksums, if any, and `InputError` names the damage.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from ragkpi.files.opening import MOST_HELD, Source, too_large
 from ragkpi.files.tables import Cell, Kept, OddIds, Piece, Row
 from ragkpi.files.trec import QrelsColumns, RunColumns
 
-# Rows decoded at a time: an id that takes few bytes in the file may be long.
+# Rows decoded at a time: an id of few bytes in the file can be long.
 _ROWS_AT_ONCE = 1 << 12
 _COST = 200  # bytes of memory that the smallest row or element takes
 # A message of zero length ends a stream; before Arrow 0.15 it had no continuation mark.
@@ -50,7 +50,7 @@ class ArrowTable:
             self.nested = [one.name for one in schema if any(of(one.type) for of in kinds)]
 
     def rows(self, names: Sequence[str] | None = None) -> Iterator[Row]:
-        """Yield rows as JSON objects of all or some columns; a part may lack some."""
+        """Yield rows as JSON objects of all or some columns; a part can lack some."""
         names = self.names if names is None else names
         for piece in self._pieces(names):
             yield from zip(piece.line.tolist(), piece.records(names), strict=True)
@@ -79,7 +79,7 @@ class ArrowTable:
 
 
 class _Piece(NamedTuple):
-    """Some rows of a table, and how many are above them."""
+    """Some rows of a table, and the number of rows above them."""
 
     source: Source
     table: Any
@@ -90,7 +90,7 @@ class _Piece(NamedTuple):
         return np.arange(self.above, self.above + len(self.table)) + 1
 
     def column(self, name: str, cell: Cell) -> Tokens:
-        """Return a column as texts; `InputError` for what its cells may not be."""
+        """Return a column as texts; `InputError` for other cells than allowed."""
         arrow = _pyarrow()
         if cell == "other":
             with suppress(arrow.ArrowException, NotImplementedError, KeyError):
@@ -185,9 +185,9 @@ def _opened(source: Source) -> tuple[Any, _Batches]:
 
 
 def _refuse_bomb(source: Source, table: Any) -> None:
-    """Refuse a table of lists that memory cannot hold; a single row may have all elements.
+    """Refuse a table of lists too large for memory; a single row can have all elements.
 
-    Only columns with lists are asked: pyarrow aborts the process where this metadata is damaged.
+    Only columns with lists are examined: pyarrow aborts the process if this metadata is damaged.
     """
     nested = [n for n, column in enumerate(table.schema) if column.max_repetition_level]
     for number in range(table.metadata.num_row_groups if nested else 0):
@@ -198,7 +198,7 @@ def _refuse_bomb(source: Source, table: Any) -> None:
 
 
 def _of_stream(source: Source, file: Any, stream: Any) -> Iterator[Any]:
-    """Yield the batches of a stream; pyarrow stops silently where the writer was killed."""
+    """Yield the batches of a stream; pyarrow stops silently at the end of an incomplete one."""
     place = file.tell()
     for batch in stream:
         place = file.tell()
@@ -210,7 +210,7 @@ def _of_stream(source: Source, file: Any, stream: Any) -> Iterator[Any]:
 
 @contextmanager
 def _refused(source: Source, what: str = "no table") -> Iterator[None]:
-    """Turn what pyarrow raises for a table, or for what is named, into `InputError`."""
+    """Turn pyarrow's errors for a table, or for the named part, into `InputError`."""
     arrow = _pyarrow()
     try:
         yield
@@ -232,7 +232,7 @@ def broken(source: Source, fault: str) -> InputError:
 
 
 def _pyarrow() -> Any:
-    """Import pyarrow; `UsageError`, with how to install it, where it is missing."""
+    """Import pyarrow; `UsageError`, with the command to install it, if it is missing."""
     try:
         arrow, *_ = map(import_module, ("pyarrow", "pyarrow.ipc", "pyarrow.parquet"))
     except ImportError as problem:

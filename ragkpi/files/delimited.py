@@ -30,7 +30,7 @@ _HEAD = 1 << 13  # bytes
 _NAMES = ("id", *fields.QUERY, *fields.QUERY_TEXT, *fields.DOCUMENT, *fields.SOURCES)
 _NUMBERS = (*fields.SCORE, *fields.DISTANCE, *fields.LEVEL_OR_SCORE)
 _KEPT = (*_NAMES, *fields.JUDGED, *fields.RETRIEVED)
-_GAP = rb"(?: |\xc2\xa0|\xe2\x80\xaf)?"  # no-break spaces, too
+_GAP = rb"(?: |\xc2\xa0|\xe2\x80\xaf)?"  # also no-break spaces
 _FORMS = [
     (re.compile(rb"[+-]?[0-9]+(\.[0-9]+)?" + _GAP + rb"%"), b"e-2"),
     (re.compile(rb"[+-]?[0-9]+(,[0-9]+)?" + _GAP + rb"%"), b"e-2"),
@@ -41,7 +41,7 @@ _THOUSANDS = re.compile(rb"[+-]?[1-9][0-9]{0,2},[0-9]{3}(?![0-9])")
 CsvRecords = Iterator[tuple[int, Sequence[bytes]]]
 
 Header = Literal["first line", "recognised", "none"]
-"""Whether names stand in the first line; recognised by names that are known, or by values."""
+"""Whether the first line has names; recognised by known names, or by values."""
 
 Cells = Literal["decimals", "texts"]
 """Whether numbers of spreadsheets are written as decimals."""
@@ -74,7 +74,7 @@ class DelimitedFile:
             if any(cell and isinstance(list_or_text(text_of(cell)), list) for cell in cells)
         ]
         if fields.find(self.names, _NUMBERS) not in (None, *self.nested):
-            # An id beside a number of its own is no list, though it may look like one.
+            # An id next to its own number is not a list, though it can look like one.
             document = fields.find(self.names, fields.DOCUMENT)
             self.nested = [name for name in self.nested if name != document]
 
@@ -83,7 +83,7 @@ class DelimitedFile:
             columns = []
             for place, name in enumerate(self.names):
                 cells: Sequence[bytes] = lines.column(place).tolist()
-                # Ids, lists, and what may be ids of a place, as doc_1, are kept as they are.
+                # Ids, lists, and possible ids of ranked columns, as doc_1, stay unchanged.
                 kept = (
                     self._cells == "texts"
                     or fields.plain_name(name) in _KEPT
@@ -96,7 +96,7 @@ class DelimitedFile:
     def _decimals(self, cells: Sequence[bytes]) -> Sequence[bytes]:
         """Write numbers of spreadsheets as decimals, if all of a column have one form.
 
-        0,91 is 0.91 where no comma stands between values. 1,234 may be more than a thousand.
+        0,91 is 0.91 if commas do not separate values. 1,234 can be more than a thousand.
         """
         for form, exponent in _FORMS[:1] if self._separator == b"," else _FORMS:
             if all(map(form.fullmatch, cells)) and not all(map(_THOUSANDS.match, cells)):
@@ -118,7 +118,7 @@ class DelimitedFile:
         return text if plain else Tokens.from_strings(self._decimals(text.tolist()))
 
     def _take_header(self, kind: Header) -> tuple[list[str], int, Block]:
-        """Read the header; return the names, their line and the lines behind them of a block.
+        """Read the header; return the names, their line and the following lines of a block.
 
         A column without a name, as pandas writes its index, has pandas' name for it.
         """
@@ -222,7 +222,7 @@ def split_values(
 
 
 def _opened(source: Source, shape: Shape | None, *, separator: bytes) -> DelimitedFile:
-    """Open a run or qrels; a map may have numbers of columns."""
+    """Open a run or qrels; a map can have numbers of columns."""
     cells: Cells = "decimals" if shape is None else "texts"
     numbered = shape is not None and shape.query.isdigit()
     return DelimitedFile(source, separator, cells, "none" if numbered else "recognised")

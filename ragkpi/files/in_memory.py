@@ -1,6 +1,6 @@
 """Runs and qrels as Python objects: mappings, lists of documents, rows and data frames.
 
-Ids are joined and encoded many at a time, because a step per row is slow. A mapping may be as large
+Ids are joined and encoded many at a time, because a step per row is slow. A mapping can be as large
 as a file, so it becomes blocks of whole queries.
 """
 
@@ -102,7 +102,7 @@ class _Table:
 
 
 def _text_of(number: Any) -> str:
-    """Write a number as in a file; what is missing is empty."""
+    """Write a number as in a file; a missing one is empty."""
     return "" if number is None else str(int(number) if isinstance(number, bool) else number)
 
 
@@ -115,14 +115,14 @@ def tokens_of(ids: Sequence[Any]) -> Tokens:
             return Tokens.from_strings(map(octets, ids))
         ids = list(map(str, ids))
         text = "".join(ids)
-    if not text.isascii():  # then lengths in characters are not lengths in bytes
+    if not text.isascii():  # lengths in characters differ from lengths in bytes
         return Tokens.from_strings(map(octets, ids))
     return Tokens.from_text(text.encode(), np.fromiter(map(len, ids), np.int64, len(ids)))
 
 
 @dataclass
 class _Numbers:
-    """Numbers, of which a text is written where one is needed (`trec.NumberColumn`)."""
+    """Numbers, written as texts on demand (`trec.NumberColumn`)."""
 
     values: Any
 
@@ -231,7 +231,7 @@ def _refusal(what: Kind, query: bytes, document: bytes, fault: str, expected: st
 def _lists_of(data: Any, what: Kind) -> dict[str, Any] | None:
     """Return ``{query: [document, …]}`` as parsed JSON; None for other data.
 
-    A list may also be a field of its own, as in ``{"documents": […]}`` of Haystack's retrievers.
+    A list can also be its own field, as in ``{"documents": […]}`` of Haystack's retrievers.
     """
     lists = _LISTS if what == "qrels" else (list, tuple, np.ndarray)
     texts = what == "qrels" and any(isinstance(of, str) for of in data.values())
@@ -239,7 +239,7 @@ def _lists_of(data: Any, what: Kind) -> dict[str, Any] | None:
         isinstance(_first_value(of), lists) and len(of) for of in data.values()
     ):
         return None
-    # One relevant document may stand without a list.
+    # One relevant document can be without a list.
     alone = str if what == "qrels" else ()
     return {
         decoded(octets(query)): _parsed([of] if isinstance(of, alone) else of, what)
@@ -252,7 +252,7 @@ def _first_value(of: Any) -> Any:
 
 
 def _parsed(value: Any, what: Kind, depth: int = 0) -> Any:
-    """Return what a query has as parsed JSON: objects by their attributes, without their lists.
+    """Return the content of a query as parsed JSON: objects by attributes, without their lists.
 
     The depth of a document is 2, in a list or in a list of a record. A pair is one, too.
     """
@@ -290,7 +290,7 @@ def _document_columns(
     )
 
 
-# Rows, whose scores may be levels or NaN, and what the caller has in their place.
+# Rows, whose scores can be levels or NaN, and the caller's objects for them.
 _Rows: TypeAlias = "tuple[RunColumns, Sequence[Any]]"
 
 

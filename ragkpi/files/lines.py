@@ -53,7 +53,7 @@ class Tokens:
         return Tokens(self.buffer, self.start[rows], self.end[rows])
 
     def text(self) -> bytes:
-        """Return the strings one behind the other."""
+        """Return the concatenated strings."""
         sizes = self.end - self.start
         places = np.repeat(self.start - (np.cumsum(sizes) - sizes), sizes)
         places += np.arange(len(places))
@@ -129,7 +129,7 @@ def rows_of(starts: IntArray, groups: IntArray) -> tuple[IntArray, IntArray]:
 
 
 BLOCK_SIZE = 1 << 20
-# The longest line of any format, since memory holds a line whole.
+# The longest line of any format, since memory holds whole lines.
 LONGEST_LINE = 1 << 26
 
 Comments = Literal["first_column", "first_word"]
@@ -260,7 +260,7 @@ def split_lines(
 ) -> tuple[LineColumns, list[WrongLine]]:
     """Split the lines of a block, up to the first wrong line, or past ``"all"`` wrong lines.
 
-    Blank lines are skipped, and comments where white space (-1) separates the columns.
+    Blank lines are skipped, and comments if whitespace (-1) separates the columns.
     """
     choices = extra == "ignored", comments == "first_word", wrong == "all"
     start, end, line, stop, wrong_places = kernel.columns(
@@ -288,12 +288,12 @@ def scan(block: Block, shape: LineShape) -> LineColumns:
 
 
 def wrong_columns(file: str, line: WrongLine, shape: LineShape, first: bool) -> InputError:
-    """Return the error for a line; the `first` line may reveal another kind of file."""
+    """Return the error for a line; the `first` line can reveal another kind of file."""
     if b"\0" in line.text:
         return InputError(file, line.number, "a NUL byte", "expected text")
     words = line.text.split()
     count = len(words)
-    first = first and (count != 3 or words[2].isdigit())  # a line may be cut off
+    first = first and (count != 3 or words[2].isdigit())  # a line can be cut off
     advice = shape.mistaken.get(count, "") if first else ""
     fault = f"{count} columns ({shown(line.text)})"
     expected = f"expected {len(shape.columns)}: {' '.join(shape.columns)}{advice}"

@@ -1,6 +1,6 @@
-"""Records: rows of named cells with their lines, of every kind of file and of what is in memory.
+"""Records: rows of named cells with their lines, from every kind of file and from memory.
 
-Whoever reads them says which columns they take, and what a cell may be.
+Their readers choose the columns and the allowed cells.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ def read_records(
 ) -> Iterator[Row]:
     """Yield the line and the fields of each record of JSON, or of a table with named columns.
 
-    Of a table of parquet or Arrow some `columns` are enough.
+    Only some `columns` of a parquet or Arrow table are read.
     """
     layout = recognise_layout(source.peek(HEAD_LENGTH))
     if layout in ("parquet", "arrow"):
@@ -53,7 +53,7 @@ def read_records(
 def records_of(data: Any, argument: str) -> Iterator[Row]:
     """Yield the records of a file, a data frame, rows, columns or mappings by query.
 
-    A file may have the lines of ``trec_eval -q``. Rows in memory have numbers from 1. `UsageError`,
+    A file can have the lines of ``trec_eval -q``. Rows in memory have numbers from 1. `UsageError`,
     which names the argument, for other data.
     """
     if isinstance(data, str | os.PathLike):
@@ -100,7 +100,7 @@ def _of_trec_eval(source: Source) -> Iterator[Row]:
 
 
 def _is_trec_eval(head: bytes) -> bool:
-    """Whether a file begins with lines of measure, query and value."""
+    """Return whether a file begins with lines of measure, query and value."""
     lines = [words for line in head.splitlines()[:3] if (words := line.split())]
     return bool(lines) and all(
         len(words) == 3 and (is_number(words[2]) or words[0] in _OF_RUNS) for words in lines
@@ -108,7 +108,7 @@ def _is_trec_eval(head: bytes) -> bool:
 
 
 def query_column(names: Sequence[str]) -> str | None:
-    """Return the name of the column that tells queries apart: by id, else by text."""
+    """Return the name of the column that identifies queries: by id, else by text."""
     # Of `topic` and `query` the first is the id, and the other something else.
     first = next((name for name in names if plain_name(name) in QUERY), None)
     return find(names, QUERY_ID) or first or find(names, QUERY_TEXT)

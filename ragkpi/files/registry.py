@@ -35,7 +35,7 @@ from ragkpi.wording import did_you_mean
 
 
 def read_dataset(path: str) -> QrelsColumns:
-    """Read the qrels of an ir_datasets data set; ir_datasets may download them."""
+    """Read the qrels of an ir_datasets data set; ir_datasets can download them."""
     try:
         import ir_datasets
     except ImportError as problem:
@@ -90,9 +90,9 @@ class FileFormat(NamedTuple):
     """A file format, with its readers and writers by kind.
 
     A reader takes a `Source` and, except for TREC, a ``shape``. A reader of runs yields
-    `RunColumns`, and a query may continue in the next block; a reader of qrels returns
-    `QrelsColumns`. Writers take (rankings, file) or (qrels, file), and may go
-    through the rankings again.
+    `RunColumns`, and a query can continue in the next block; a reader of qrels returns
+    `QrelsColumns`. Writers take (rankings, file) or (qrels, file), and can iterate over the
+    rankings again.
     """
 
     name: str  # in --run-format, --qrels-format and --to
@@ -100,7 +100,7 @@ class FileFormat(NamedTuple):
     suffixes: tuple[str, ...]  # of output files for which `ragkpi convert` takes this format
     readers: Mapping[Kind, Callable[..., Any]]
     writers: Mapping[Kind, Callable[..., None]]
-    empty: bool = False  # whether it can hold a query without documents
+    empty: bool = False  # whether it can represent a query without documents
 
 
 _FORMATS = (

@@ -89,21 +89,21 @@ def are_seeds(value: Any) -> bool:
 
 
 def _are_of_files(value: Any) -> bool:
-    """Return whether a list holds runs, and not the documents of a ranking."""
+    """Return whether a list contains runs, not the documents of a ranking."""
     return are_seeds(value) and all(
         os.path.isfile(x) for x in without_word(value) if isinstance(x, str)
     )
 
 
 def without_word(runs: Sequence[Any]) -> Sequence[Any]:
-    """Return the runs of a system, of which `DETERMINISTIC` is none."""
+    """Return the runs of a system, without the word `DETERMINISTIC`."""
     one, *others = runs
-    said = len(others) == 1 and isinstance(others[0], str) and others[0] == DETERMINISTIC
-    return [one] if said else runs
+    has_word = len(others) == 1 and isinstance(others[0], str) and others[0] == DETERMINISTIC
+    return [one] if has_word else runs
 
 
 def seeds_of(system: str, runs: Sequence[Any]) -> dict[str, RunOrPath]:
-    """Name the runs of a system; `UsageError` for a run twice, since a copy knows nothing new."""
+    """Name the runs of a system; `UsageError` for a repeated run, which adds no information."""
     name, words = getattr(system, "name", system), runs
     runs = without_word(words)
     for one, other in itertools.combinations(runs, 2):

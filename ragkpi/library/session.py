@@ -456,7 +456,7 @@ class Evaluations(Mapping[str, Evaluation]):
     def over_common_queries(self) -> Evaluations:
         """Restrict the scores to the queries that all runs have if ``missing="common"``.
 
-        `NothingInCommonError` if they share no query; a warning counts those that are dropped.
+        `NothingInCommonError` if they share no query; a warning counts dropped queries.
         """
         if self.session.settings.missing != "common" or not self:
             return self

@@ -386,7 +386,7 @@ class PairAgreement:
 
     @property
     def hardest(self) -> OrderAgreement | None:
-        """The order that speaks most against ranking with the second judge; None without runs."""
+        """The order with most evidence against the second judge; None without runs."""
         return _hardest(self.orders)
 
     @property

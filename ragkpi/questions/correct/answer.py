@@ -330,7 +330,7 @@ def _worth(correction: Correction, entries: Sequence[CorrectedMetric]) -> str:
     if most / judged - 1 < 0.05:
         return f"{other} adds little to {queries} of {people}."
     span = f"{least:.0f}" if most - least < 1 else f"{least:.0f} to {most:.0f}"
-    # Estimating the weight of a judge costs more than some judges bring.
+    # Estimating the weight of a judge costs more than some judges add.
     less = f"; below {judged}, the human judgements alone are more precise"
     return (
         f"With {other}, {queries} are as informative as {span}"
