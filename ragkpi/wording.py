@@ -17,7 +17,7 @@ from ragkpi.errors import UsageError
 from ragkpi.interface import spell
 
 # The style of a value: %6.4f, a whole number, six significant digits, or text.
-Style = Literal["decimal", "integer", "significant", "text", "quoted"]
+Style = Literal["decimal", "integer", "significant", "probability", "text", "quoted"]
 
 # Control characters, soft hyphens, zero-width marks, marks of direction and of line ends, and
 # surrogates: bytes that are not UTF-8, and halves of pairs.
@@ -93,7 +93,8 @@ def rounded(value: Any, style: Style, digits: int | None = None, signed: bool = 
     """Write a number, a text or bytes for people; NaN becomes NA, and None an empty text.
 
     ``"decimal"`` has `digits` decimal places (4), ``"significant"`` `digits` significant digits
-    (6), ``"integer"`` no decimals. A `signed` positive number has a plus sign.
+    (6), ``"integer"`` no decimals; ``"probability"`` is ``"< 0.0001"`` where four decimals are 0.
+    A `signed` positive number has a plus sign.
     """
     if value is None:
         return ""
@@ -104,6 +105,8 @@ def rounded(value: Any, style: Style, digits: int | None = None, signed: bool = 
     sign = "+" if signed else ""
     if math.isinf(value) or (style == "integer" and value == int(value)):
         return f"{value:{sign}.0f}"
+    if style == "probability" and 0 < value < _SMALLEST_P:
+        return f"< {_SMALLEST_P}" if digits is None else f"{value:.{max(digits, 1)}g}"
     if style == "significant":
         return f"{value + 0.0:{sign}.{SIGNIFICANT if digits is None else max(digits, 1)}g}"
     text = f"{value:{sign}.{DECIMALS if digits is None else digits}f}"
@@ -279,13 +282,16 @@ def beside(
     return text if text.strip("+-0.") else text.replace("-", sign)
 
 
-def short_p(p: float) -> str:
+_SMALLEST_P = 0.0001
+
+
+def p_text(p: float) -> str:
     """Write a p-value in a sentence.
 
-    >>> short_p(0.01234), short_p(2e-7)
-    ('0.0123', '2e-07')
+    >>> p_text(0.01234), p_text(2e-7)
+    ('p = 0.0123', 'p < 0.0001')
     """
-    return beside(p, 0.05, 4) if p >= 0.00005 else f"{p:.1g}"
+    return f"p = {beside(p, 0.05, 4)}" if p >= _SMALLEST_P else f"p < {_SMALLEST_P}"
 
 
 def parse_size(text: str) -> int:

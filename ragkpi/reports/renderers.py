@@ -215,7 +215,11 @@ def write_latex(report: Report, layout: Layout) -> Iterator[str]:
         texts = []
         for cell, column in zip(row, table.columns, strict=True):
             text = column.text(cell, layout)
-            text = re.sub(_NUMBER, _mathematics, text) if column.numeric else _latex(text)
+            text = (
+                re.sub(_NUMBER, _mathematics, text).replace("<", "$<$")
+                if column.numeric
+                else _latex(text)
+            )
             text = rf"\textbf{{\boldmath {text}}}" if cell.best else text
             marks = "".join(_MARKS[mark] for mark in cell.marks or "")
             texts.append(f"{text}$^{{{marks}}}$" if marks else text)

@@ -31,7 +31,7 @@ from ragkpi.statistics.significance import (
     p_values,
     pairs,
 )
-from ragkpi.wording import counted, listed, short_p
+from ragkpi.wording import counted, listed, p_text
 
 
 def refuse_other_grounds(names: Sequence[str], runs: Sequence[Scores]) -> None:
@@ -133,7 +133,7 @@ class Difference:
     @property
     def p_in_words(self) -> str:
         """The p-value that decides, for a sentence."""
-        return "no p-value" if math.isnan(self.corrected) else f"p = {short_p(self.corrected)}"
+        return "no p-value" if math.isnan(self.corrected) else p_text(self.corrected)
 
     def decided(self, corrected: float, limit: float) -> Difference:
         """Return the difference with its corrected p-value and the decision."""

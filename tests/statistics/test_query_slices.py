@@ -238,7 +238,7 @@ def test_comparisons_of_slices_are_as_the_schema_has_them(ragkpi, labels):
     assert "\nlang=de   map" in table
     explained = ragkpi(*command, "--format", "table", "--explain").out.decode()
     assert explained.count("p: paired t test") == 1
-    assert "p_holm is for 3 tests" in table
+    assert "p_holm is (3 tests)" in table
 
 
 def test_a_table_for_papers_has_no_slices(ragkpi, labels):

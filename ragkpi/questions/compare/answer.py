@@ -43,7 +43,7 @@ from ragkpi.statistics.decisions import CHANCE, TESTS, CorrectionName
 from ragkpi.statistics.paired import Claim, Comparison, Difference, Procedure
 from ragkpi.statistics.significance import TIED, corrected
 from ragkpi.version import __version__
-from ragkpi.wording import as_json, counted, decoded, short_p
+from ragkpi.wording import as_json, counted, decoded, rounded
 
 REPORTED = ("map", "ndcg_cut.10", "recip_rank", "recall.100")  # the default measures
 
@@ -160,11 +160,6 @@ def _filled(words: str, procedure: Procedure) -> str:
     return words.format(trials=procedure.trials, seed=how.seed, unit=unit)
 
 
-def probability(p: float) -> Cell:
-    """Return a cell for a p-value, in significant digits if it would otherwise look like 0."""
-    return Cell(p, style="significant" if 0 < p < 0.00005 else "decimal")
-
-
 # --- against a baseline
 
 # The column of corrected p-values, and the correction in words.
@@ -204,7 +199,7 @@ _QUERY_COLUMNS = [
     Column("value", "decimal"),
     _DIFFERENCE,
 ]
-_BRACKETS = "in brackets: described, p without a correction, which decides nothing"
+_BRACKETS = "in brackets: exploratory, p without a correction and without a claim"
 
 
 def _comparison_explained(comparison: Comparison) -> list[str]:
@@ -215,7 +210,7 @@ def _comparison_explained(comparison: Comparison) -> list[str]:
     decides = ""
     if procedure.family == "first" and len(comparison.metrics) > 1:
         first = comparison.metrics[0].name
-        decides = f" by {first}, which decides; the other measures are described, without claims"
+        decides = f" by {first}, which decides; the other measures are exploratory, without claims"
     outside = f"0 is outside where p < {procedure.limit:.3g}"
     if test.interval == "differs":
         outside = "the test has no interval of its own, so p may disagree with it"
@@ -234,10 +229,10 @@ def _comparison_table(comparison: Comparison, layout: Layout) -> Table:
     For people, the other runs are sorted, best first.
     """
     corrected_p, _ = _CORRECTIONS_IN_WORDS[comparison.procedure.correction]
-    of_tests = [Column("p", "decimal", role="detail" if corrected_p else "core")]
+    of_tests = [Column("p", "probability", role="detail" if corrected_p else "core")]
     if corrected_p:
         described = len(comparison.claims) < len(comparison.differences)
-        of_tests.append(Column(corrected_p, "decimal", legend=_BRACKETS if described else ""))
+        of_tests.append(Column(corrected_p, "probability", legend=_BRACKETS if described else ""))
     notes = _interval_notes(comparison, corrected_p)
     if layout.per_query == "shown":
         columns, rows = [*_QUERY_COLUMNS, *of_tests], _query_rows(comparison, layout)
@@ -258,7 +253,10 @@ def _interval_notes(comparison: Comparison, corrected_p: str) -> list[str]:
         ]
     if not corrected_p or comparison.tests < 2:
         return []
-    return [f"Each interval is for its run alone; {corrected_p} is for {comparison.tests} tests"]
+    return [
+        f"Intervals are not adjusted for multiple comparisons; {corrected_p} is "
+        f"({comparison.tests} tests)"
+    ]
 
 
 def _rows(comparison: Comparison, layout: Layout) -> Iterator[list[Cell]]:
@@ -294,11 +292,11 @@ def _tested(d: Difference, layout: Layout) -> list[Cell]:
     """Return the cells of a difference and its p-values; in brackets if it is exploratory."""
     tone = _TONES.get(d.decision, "plain")
     difference = Cell(d.difference, d.interval, style=d.metric.measure.style, tone=tone)
-    corrected_p = probability(d.corrected)
+    corrected_p = Cell(d.corrected)
     if d.decision == "described":
-        in_brackets = f"({short_p(d.p)})" if layout.notes == "below" and d.p == d.p else None
-        corrected_p = Cell(in_brackets, style="text")
-    return [difference, probability(d.p), corrected_p]
+        is_bracketed = layout.notes == "below" and d.p == d.p
+        corrected_p = Cell(f"({rounded(d.p, 'probability')})" if is_bracketed else None)
+    return [difference, Cell(d.p), corrected_p]
 
 
 class Outcome(NamedTuple):
@@ -418,7 +416,7 @@ def _all_pairs_table(pairs: AllPairs) -> Table:
         Column("value", "decimal"),
         Column("letters"),
         Column("rank"),
-        *(Column(f"p({name})", "decimal", role="detail") for name in pairs.names),
+        *(Column(f"p({name})", "probability", role="detail") for name in pairs.names),
     ]
     rows = [
         [
@@ -427,7 +425,7 @@ def _all_pairs_table(pairs: AllPairs) -> Table:
             Cell(by_metric.letters and by_metric.letters[run]),
             Cell(by_metric.letters and _rank(by_metric.ranks(pairs.procedure.limit)[run])),
             *(
-                Cell() if other == run else probability(float(by_metric.p[run, other]))
+                Cell() if other == run else Cell(float(by_metric.p[run, other]))
                 for other in range(len(pairs.names))
             ),
         ]

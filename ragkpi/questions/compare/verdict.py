@@ -27,7 +27,7 @@ from ragkpi.statistics.replicates import (
 )
 from ragkpi.statistics.significance import Clustering, correlation_within
 from ragkpi.statistics.units import Clusters, numbered_units, rarest_seen, turns_of, units_of
-from ragkpi.wording import counted, joined, listed, rounded, short_p, visible, with_interval
+from ragkpi.wording import counted, joined, listed, p_text, rounded, visible, with_interval
 
 _MOST_NAMED = 3  # runs named one by one
 _MOST_MEASURES = 2  # measures with a sentence each
@@ -116,7 +116,7 @@ def _of_seeds(compared: Comparison | AllPairs, pairs: Iterable[tuple[int, int]])
     if lone := [d for d in claims if d.evidence == "one run"]:
         name = names[0] if runs[0].seeds == 1 else lone[0].run
         against = f" against {lone[0].run}" if len(lone) > 1 else ""
-        yield f"If {name} comes out alike every time, p = {short_p(lone[0].p)}{against}."
+        yield f"If {name} comes out alike every time, {p_text(lone[0].p)}{against}."
 
 
 def _first(sentences: Sequence[str]) -> list[str]:
@@ -143,8 +143,7 @@ def _contrary(comparison: Comparison) -> str:
     more = f", and {counted(len(others), 'other')}" if others else ""
     word = "worse" if d.gain < 0 else "better"
     return (
-        f" But by {d.metric.name}, described, {d.run} is {word} ({change}, "
-        f"p = {short_p(d.p)}{more})."
+        f" But by {d.metric.name} (exploratory), {d.run} is {word} ({change}, {p_text(d.p)}{more})."
     )
 
 
@@ -247,8 +246,8 @@ def _of_pairs(pairs: AllPairs, matrix: MetricPairs, judged: str) -> str:
         return f"{begin}."
     named: list[tuple[str, Conclusion]] = []
     for run, claim in beaten_by_best(pairs, matrix).items():
-        p = short_p(float(matrix.p[matrix.order[0], pairs.names.index(run)]))
-        named.append((f"{run} (p = {p})", "better") if claim == "worse" else (run, claim))
+        p = p_text(float(matrix.p[matrix.order[0], pairs.names.index(run)]))
+        named.append((f"{run} ({p})", "better") if claim == "worse" else (run, claim))
     groups = _grouped(named).items()
     phrases = []
     for conclusion, runs in groups:
@@ -310,7 +309,7 @@ def evidence_in_words(
         alike = correlation_of_differences(runs, metric, clusters or {})
         correlation = (
             f". Differences by {metric.name} have a correlation of {alike.within:.2f} within "
-            f"clusters (p = {short_p(alike.p)}): a design effect of {alike.design_effect:.2f}"
+            f"clusters ({p_text(alike.p)}): a design effect of {alike.design_effect:.2f}"
         )
         yield (
             f"clusters: {units:,} of {counted(len(queries), 'query', 'queries')}, "

@@ -224,8 +224,8 @@ def correction_answer(correction: Correction) -> Answer:
         Column("corrected", "decimal", signed=differences, digits=3),
         Column("lambda", "decimal", digits=2, role="detail"),
         Column("n_effective", "decimal", digits=0),
-        Column("p", "decimal", role="detail"),
-        Column("p_corrected", "decimal"),
+        Column("p", "probability", role="detail"),
+        Column("p_corrected", "probability"),
     ]
     rows = []
     for entry in correction.corrected:

@@ -29,7 +29,7 @@ from ragkpi.questions.depth.study import (
 from ragkpi.reports.layout import Answer, Cell, Column, filled, finite
 from ragkpi.statistics.bootstrap import FEW
 from ragkpi.statistics.decisions import FEWEST_CLUSTERS, TAIL_ENDS
-from ragkpi.wording import beside, counted, joined, percent, short_p, with_interval
+from ragkpi.wording import beside, counted, joined, p_text, percent, with_interval
 
 _FEW = 4  # maximum depths in a sentence
 _FEW_RUNS = 3  # maximum runs with a sentence each
@@ -296,7 +296,7 @@ def _undecided(stability: Stability, choice: Choice, limits: Limits) -> tuple[st
         few = (
             f"success may not end there, with {counted(stability.last, *nouns)} that first "
             f"succeed at K = {_span(choice.depth // 2 + 1, choice.depth)}, and {stability.deeper} "
-            f"deeper (sign test, p = {short_p(stability.tail)})"
+            f"deeper (sign test, {p_text(stability.tail)})"
         )
         would = ". All queries together"
     if few:

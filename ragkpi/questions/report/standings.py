@@ -46,9 +46,9 @@ from ragkpi.wording import (
     NOT_AVAILABLE,
     as_json,
     counted,
+    p_text,
     percent,
     rounded,
-    short_p,
     visible,
 )
 
@@ -241,7 +241,7 @@ def _pair_text(d: Difference, p: float | None, limit: float) -> list[str]:
     if p is None:
         return ["described", text]
     claim = d.decided(p, limit).decision
-    return [claim, f"{text}; {CLAIM_WORDS[claim][0]}, p = {short_p(p)} for all pairs"]
+    return [claim, f"{text}; {CLAIM_WORDS[claim][0]}, {p_text(p)} for all pairs"]
 
 
 def more_queries(
