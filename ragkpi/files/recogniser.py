@@ -334,16 +334,17 @@ class _Search(NamedTuple):
         order = {**self._number(listing, ids), **beside}
         if claim < 3 and not of_document:
             claim = 1 if ids and order and self.kind == "run" else 0
-        if self.kind == "qrels" and not (order or self.given or self._says_relevant(listing, ids)):
+        relevant = self._says_relevant(listing, ids, structure)
+        if self.kind == "qrels" and not (order or self.given or relevant):
             order = {"level": "?"}
         return _Documents(listing, ids, order, claim if columns else 0)
 
-    def _says_relevant(self, listing: Listing, ids: Sequence[str]) -> bool:
+    def _says_relevant(self, listing: Listing, ids: Sequence[str], structure: Structure) -> bool:
         """Whether a name, or two keys alone, say that documents without levels are relevant."""
         if listing.path:
             return listing.name in fields.JUDGED and listing.name not in fields.GRADED
         of_relevant = any(last_name(path) in fields.JUDGED_DOCUMENT for path in ids)
-        return of_relevant or len(listing.columns) == 2
+        return of_relevant or len({*listing.columns, *structure.others}) == 2
 
     def _of_tuples(self, columns: Mapping[str, list[Any]]) -> tuple[list[str], Mapping[str, str]]:
         """Return the id and the number of pairs of a document and its score; else neither."""

@@ -126,10 +126,12 @@ def are_texts(values: Sequence[Any]) -> bool:
 class Structure(dict[str, Listing]):
     """The listings under some records, by path.
 
-    `keys_of_levels` is the path to an object whose keys are levels, with lists of documents.
+    `keys_of_levels` is the path to an object whose keys are levels, with lists of documents;
+    `others` are keys that no map can have, such as ``round(sim, 4)``.
     """
 
     keys_of_levels = ""
+    others = frozenset[str]()
 
     @classmethod
     def of(cls, records: Sequence[Any], keyed: bool = False) -> Structure:
@@ -174,7 +176,9 @@ class Structure(dict[str, Listing]):
             if maps_numbers(value) and path:
                 self._add_object(whole, value)
             for key, one in islice(value.items(), _KEYS if depth < _DEEPEST else 0):
-                if not _NO_KEY.search(key):
+                if _NO_KEY.search(key):
+                    self.others |= {key}
+                else:
                     self._add(one, outer, f"{path}.{key}" if path else key, depth + 1)
         elif isinstance(value, list):
             alone = len(value) == 1 and is_scalar(value[0])

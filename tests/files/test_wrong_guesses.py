@@ -7,7 +7,7 @@ import pytest
 
 import ragkpi as library
 from ragkpi.files.recogniser import map_text, recognise
-from tests.hostile_files import WHICH_KEY
+from tests.hostile_files import WHICH_KEY, WHICH_NUMBER
 
 
 def nuggets(query):
@@ -249,6 +249,12 @@ def test_a_choice_of_ids_does_not_settle_the_scores(ragkpi, tmp_path):
     outcome = ragkpi(*words, "--max-passage", "#", folder=tmp_path)
     assert (outcome.status, outcome.out) == (2, b"")
     assert b"score and rerank_score order query a differently" in outcome.err
+
+
+def test_a_run_whose_score_has_a_name_that_no_map_can_have_is_no_qrels(tmp_path):
+    (tmp_path / "run.csv").write_text('query_id,doc_id,"round(sim, 4)"\nq,a,0.9\nq,b,0.4\n')
+    with pytest.raises(library.InputError, match=WHICH_NUMBER):
+        library.read_qrels(tmp_path / "run.csv")
 
 
 def test_values_of_measures_are_asked_about_and_not_read_as_scores(ragkpi, tmp_path):
