@@ -95,6 +95,11 @@ def test_columns_of_tables(columns, tmp_path):
     assert held(tmp_path, (tmp_path / "table").read_bytes(), b"1 0 d 1\n")
 
 
+@pytest.mark.parametrize("text", [b"", b" ", b"\n\n", b"# a comment\n", b"\xef\xbb\xbf\n"])
+def test_qrels_without_a_judgement(text, tmp_path):
+    assert held(tmp_path, b"1 Q0 d 1 1 me\n", text)
+
+
 CHANGES = {
     "rising": lambda ranking: [(*row, -score) for *row, score in ranking],
     "repeated": lambda ranking: ranking + ranking[:1],
@@ -125,6 +130,31 @@ def test_roles(format_, tmp_path):
     assert held(tmp_path, run, run)
     assert held(tmp_path, GOOD_QRELS)
     assert held(tmp_path, GOOD_QRELS, run)
+
+
+DOUBTFUL = {
+    "rising": (CHANGES["rising"], {}),
+    "one score": (lambda ranking: [(*row, 1.0) for *row, _ in ranking], {}),
+    "other documents": (lambda ranking: [(q, f"y{d}", *row) for q, d, *row in ranking], {}),
+    "chunks": (lambda ranking: [(q, f"{d}#1", *row) for q, d, *row in ranking], {}),
+    "a query spelt otherwise": (
+        lambda ranking: [(query.replace("3", "03"), *row) for query, *row in ranking],
+        {},
+    ),
+    "a level that nobody gave": (lambda ranking: ranking, {"relevance_level": 5}),
+}
+
+
+@pytest.mark.parametrize("doubt", DOUBTFUL)
+def test_what_is_refused_by_strict_is_a_warning_at_least(doubt, tmp_path):
+    change, how = DOUBTFUL[doubt]
+    (tmp_path / "qrels").write_bytes(GOOD_QRELS)
+    (tmp_path / "run").write_text(FORMATS["trec"](change(RANKING)))
+    paths = tmp_path / "qrels", tmp_path / "run"
+    with pytest.raises(ragkpi.DataError):
+        ragkpi.evaluate(*paths, "recip_rank", doubts="refused", **how)
+    checked = ragkpi.check(*paths[::-1], **how)
+    assert checked.count("warning") + checked.count("error")
 
 
 @in_files

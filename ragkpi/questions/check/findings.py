@@ -378,6 +378,17 @@ def nothing_judged(run: ExaminedRun) -> Counts | None:
     return retrieved, f"{none}; the run has ids such as {mine}, the qrels {theirs}", []
 
 
+@finding("warning", "qrels")
+def nothing_relevant(run: ExaminedRun) -> Counts | None:
+    """No judgement reaches the relevance level -l: every value is 0."""
+    judgements, least = run.examination.qrels, run.examination.settings.relevance_level
+    highest = int(judgements.level.max(initial=-1))
+    if highest >= least:
+        return None
+    text = f"no document is relevant at level {least}; the highest judged level is {highest}"
+    return len(judgements.queries), text, []
+
+
 @finding("note", "qrels")
 def unanswerable(run: ExaminedRun) -> Counts | None:
     """Judged queries without a relevant document: recall, nDCG and success are 0 for them.
@@ -387,7 +398,7 @@ def unanswerable(run: ExaminedRun) -> Counts | None:
     judgements, least = run.examination.qrels, run.examination.settings.relevance_level
     answered = set(judgements.query[judgements.level >= least].tolist())
     lacking = [id_ for query, id_ in enumerate(judgements.queries) if query not in answered]
-    lacking = lacking if answered else []  # if none is answered, -l is too high, as `eval` warns
+    lacking = lacking if answered else []  # if none is answered: `nothing_relevant`
     return about_queries(lacking, "judged query has", "judged queries have", "no relevant document")
 
 
@@ -450,7 +461,8 @@ def judged_of(run: ExaminedRun, depth: int) -> tuple[int, int]:
     """Count the judged and the retrieved documents of judged queries, down to a depth."""
     retrieved = np.diff(run.starts)[run.judged_queries >= 0]
     row = run.judgement[run.order]
-    rank = run.ranks[(row >= 0) & (run.examination.qrels.level[row] >= 0)]
+    hits = np.flatnonzero(row >= 0)
+    rank = run.ranks[hits[run.examination.qrels.level[row[hits]] >= 0]]
     return int(np.count_nonzero(rank <= depth)), int(np.minimum(retrieved, depth).sum())
 
 
