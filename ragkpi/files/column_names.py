@@ -11,7 +11,6 @@ from collections.abc import Iterable, Mapping, Sequence
 from functools import lru_cache
 from typing import Literal
 
-from ragkpi.errors import InputError
 from ragkpi.wording import shown
 
 ScoreKind = Literal["similarity", "distance"]
@@ -301,18 +300,6 @@ def find_only(names: Sequence[str], wanted: Sequence[str]) -> str | None:
     ):
         raise KeyTwiceError(f"{same[0]} and {same[1]} both name the {plain_name(name)}")
     return exact[0] if exact else name
-
-
-def find_one(
-    file: str, line: int | None, names: Sequence[str], wanted: Sequence[str]
-) -> str | None:
-    """Like `find`, but raise `InputError` if two names match."""
-    try:
-        return find_only(names, wanted)
-    except KeyTwiceError as problem:
-        raise InputError(
-            file, line, shown_names([str(problem)])[1:-1], "expected each name once"
-        ) from None
 
 
 def shown_names(names: Iterable[str], most: int = 20) -> str:

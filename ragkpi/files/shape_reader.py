@@ -218,10 +218,6 @@ class Records:
 _Numbers: TypeAlias = "tuple[list[bytes], bool, str]"
 
 
-def _dotted(keys: Keys | None) -> str:
-    return shown(".".join(keys or ()))
-
-
 def _path_to(keys: Keys | None, text: str = "") -> str:
     """Return the keys that lead to the value of a document; a place in it has none."""
     by_place = text if text.isdigit() else "@value"
@@ -256,7 +252,7 @@ def lacking(file: str, shape: Shape, record: Record, part: str) -> InputError:
     advice = f"or {spell(f'map_{shape.kind}', f'{part}=…')}"
     inner, at = Path(path.removeprefix("@value|")).first(value, record.key)
     if at and (part == "list" or not isinstance(inner, str)):  # the key is there
-        fault = f"{_dotted(at)} is {kind_of(inner)}"
+        fault = f"{shown('.'.join(at))} is {kind_of(inner)}"
         what = {"list": "a list of documents", "level": "a number"}.get(part, "an id")
         expected = f"{what} there, {advice}"
     else:

@@ -122,7 +122,11 @@ def find_column(
     """
     for path in filter(None, str(getattr(shape, part)).split("|")):
         wanted = fields.NAMES.get(path, (fields.plain_name(path),))
-        name = path if path in names else fields.find_one(file, line, names, wanted)
+        try:
+            name = path if path in names else fields.find_only(names, wanted)
+        except fields.KeyTwiceError as problem:
+            fault = fields.shown_names([str(problem)])[1:-1]
+            raise InputError(file, line, fault, "expected each name once") from None
         by_name = part == "level" and part not in shape.required
         if by_name and name is not None and fields.plain_name(name) == "score":
             other = fields.find(names, (*fields.RANK, *fields.RUN_ID))
