@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parents[1]
+HELPDESK = ROOT / "tests" / "helpdesk"  # with gaps
 EXAMPLE = ROOT / "fixtures" / "examples"
 SYSTEMS = ("bm25", "dense", "fusion")
 pytestmark = pytest.mark.skipif(shutil.which("make") is None, reason="needs make")
@@ -21,8 +22,8 @@ pytestmark = pytest.mark.skipif(shutil.which("make") is None, reason="needs make
 @pytest.fixture
 def project(tmp_path):
     """A repository with the files of the example, whose runs may be touched."""
-    shutil.copytree(ROOT / "fixtures" / "runs", tmp_path / "runs")
-    shutil.copy(ROOT / "fixtures" / "qrels.txt", tmp_path)
+    shutil.copytree(HELPDESK / "runs", tmp_path / "runs")
+    shutil.copy(HELPDESK / "qrels.txt", tmp_path)
     shutil.copytree(EXAMPLE, tmp_path / "examples")
     return tmp_path / "examples"
 

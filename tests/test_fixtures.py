@@ -4,7 +4,10 @@ import runpy
 from itertools import pairwise
 from pathlib import Path
 
+import pytest
+
 FIXTURES = Path(__file__).parents[1] / "fixtures"
+HELPDESK = Path(__file__).parent / "helpdesk"  # with gaps
 RUNS = sorted([*FIXTURES.glob("*.run"), *FIXTURES.glob("runs/*.run")])
 
 
@@ -16,27 +19,30 @@ def documents(path):
     return {(query, document) for query, _, document, *_ in words(path)}
 
 
-def test_the_script_makes_them_again(tmp_path):
-    runpy.run_path(str(FIXTURES / "make.py"))["make"](tmp_path)
+@pytest.mark.parametrize(("folder", "gaps"), [(FIXTURES, "none"), (HELPDESK, "two")])
+def test_the_script_makes_them_again(tmp_path, folder, gaps):
+    runpy.run_path(str(FIXTURES / "make.py"))["make"](tmp_path, gaps)
     made = {path.relative_to(tmp_path): path for path in tmp_path.rglob("*") if path.is_file()}
     assert len(made) == 11
     for name, path in made.items():
-        assert path.read_bytes() == (FIXTURES / name).read_bytes(), name
+        assert path.read_bytes() == (folder / name).read_bytes(), name
 
 
-def test_one_query_has_nothing_relevant():
-    relevant = {query: 0 for query, *_ in words(FIXTURES / "qrels.txt")}
-    for query, _, _, grade in words(FIXTURES / "qrels.txt"):
+@pytest.mark.parametrize(("folder", "without"), [(FIXTURES, []), (HELPDESK, ["hd-11"])])
+def test_queries_without_a_relevant_document_are_in_tests_alone(folder, without):
+    relevant = {query: 0 for query, *_ in words(folder / "qrels.txt")}
+    for query, _, _, grade in words(folder / "qrels.txt"):
         relevant[query] += int(grade) > 0
     assert len(relevant) == 12
-    assert [query for query, count in relevant.items() if count == 0] == ["hd-11"]
+    assert [query for query, count in relevant.items() if count == 0] == without
 
 
-def test_one_query_is_missing_from_the_dense_runs():
-    for path in RUNS:
+@pytest.mark.parametrize("folder", [FIXTURES, HELPDESK])
+def test_queries_that_dense_runs_lack_are_in_tests_alone(folder):
+    for path in [*folder.glob("*.run"), *folder.glob("runs/*.run")]:
         queries = {query for query, *_ in words(path)}
-        assert len(queries) == (11 if path.name == "dense.run" else 12)
-        assert ("hd-09" in queries) == (path.name != "dense.run")
+        lost = folder == HELPDESK and path.name == "dense.run"
+        assert queries == {f"hd-{n:02}" for n in range(1, 13)} - ({"hd-09"} if lost else set())
 
 
 def test_the_reranker_selects_from_the_first_stage():

@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parents[1]
+HELPDESK = ROOT / "tests" / "helpdesk"  # with gaps
 PAGE = (ROOT / "docs/recipes.md").read_text("utf-8")
 RUNS = {"better": "fusion", "worse": "bm25"}
 
@@ -26,8 +27,8 @@ def project(tmp_path):
     (tmp_path / "data").mkdir()
     (tmp_path / "runs").mkdir()
     (tmp_path / "bin").mkdir()
-    shutil.copy(ROOT / "fixtures/qrels.txt", tmp_path / "data/qrels.txt")
-    main = (ROOT / "fixtures/runs/dense.run").read_text().splitlines(keepends=True)
+    shutil.copy(HELPDESK / "qrels.txt", tmp_path / "data/qrels.txt")
+    main = (HELPDESK / "runs/dense.run").read_text().splitlines(keepends=True)
     for folder in ("data", "runs"):
         (tmp_path / folder / "main.run").write_text("".join(main))
     for name, script in {"ragkpi": f'exec {sys.executable} -m ragkpi "$@"', "pip": "true"}.items():
@@ -38,7 +39,7 @@ def project(tmp_path):
 
 def candidate(project, which):
     """Let the search find what a retriever finds; a worse one misses the first of each query."""
-    lines = (ROOT / "fixtures/runs" / f"{RUNS[which]}.run").read_text().splitlines(keepends=True)
+    lines = (HELPDESK / "runs" / f"{RUNS[which]}.run").read_text().splitlines(keepends=True)
     if which == "worse":
         lines = [line for line in lines if int(line.split()[3]) > 3]
     (project / "search.py").write_text(f"print({''.join(lines)!r}, end='')\n")
@@ -99,7 +100,7 @@ def test_pre_commit(project):
     candidate(project, "better")
     (hook,) = yaml.safe_load(block("pre-commit", "yaml"))["repos"][0]["hooks"]
     assert re.search(hook["files"], "runs/main.run")
-    shutil.copy(ROOT / "fixtures/runs/bm25.run", project / "runs/bm25.run")
+    shutil.copy(HELPDESK / "runs/bm25.run", project / "runs/bm25.run")
     staged = "runs/bm25.run runs/candidate.run"
     assert run(project, f"{hook['entry']} {staged}").returncode == 0
     assert run(project, f"{hook['entry']} runs/main.run").returncode == 3  # it lacks a query
@@ -121,7 +122,7 @@ def test_record(project):
 def test_a_script_that_tells_worse_from_broken(project, which, status):
     page = (ROOT / "docs/exit-statuses.md").read_text("utf-8")
     script = re.search(r"^```sh\n(.*?)^```", page, re.MULTILINE | re.DOTALL)[1]
-    shutil.copy(ROOT / "fixtures/qrels.txt", project / "qrels.txt")
+    shutil.copy(HELPDESK / "qrels.txt", project / "qrels.txt")
     if which != "none":
         candidate(project, which)
         shutil.copy(project / "runs/candidate.run", project / "candidate.run")

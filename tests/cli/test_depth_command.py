@@ -128,7 +128,7 @@ def test_max_loss_binds_the_answer(depth, tmp_path):
     options = ("-N", 5000, qrels, run)
     assert depth(*options, "--max-loss", "2.63").out.startswith(b"Retrieve 9 (")
     bound = depth(*options, "--max-loss", "1").out.decode()
-    assert bound.startswith("Retrieve 2 (2 in 95% of resamples): ")
+    assert bound.startswith("Retrieve 2 (2 in 95% of bootstrap samples): ")
     assert " within 1 bit" in bound
 
 

@@ -93,7 +93,7 @@ def test_a_single_query_at_the_end_does_not_decide():
     assert said == (
         "Undecided between 2 and 38: at K = 2 already 82% of the queries have a relevant passage; "
         "only K = 38 brings 91%, and that rests on one query "
-        f"(2 in {100 * low.share:.0f}% of the resamples, 38 in {100 * high.share:.0f}%)."
+        f"(2 in {100 * low.share:.0f}% of the bootstrap samples, 38 in {100 * high.share:.0f}%)."
     )
 
 
@@ -113,7 +113,9 @@ def test_many_queries_at_the_end_decide():
     study, said = decided(judged, [1, 100])
     assert study.recommended.depth == 38
     assert (study.stability.low, study.stability.high, study.stability.share) == (38, 38, 1.0)
-    assert said.startswith("Retrieve 38 (38 in 95% of resamples): deeper lists bring no more")
+    assert said.startswith(
+        "Retrieve 38 (38 in 95% of bootstrap samples): deeper lists bring no more"
+    )
 
 
 def test_depths_within_one_doubling_are_one_decision():
@@ -121,7 +123,7 @@ def test_depths_within_one_doubling_are_one_decision():
     study, said = decided(judged, [1, 100])
     assert study.stability.decided
     assert study.stability.low < study.stability.high <= 39
-    assert f"({study.stability.low} to 39 in 95% of resamples)" in said
+    assert f"({study.stability.low} to 39 in 95% of bootstrap samples)" in said
 
 
 def test_one_query_cannot_choose():
@@ -157,7 +159,7 @@ def test_success_that_comes_with_the_recall_does_not_saturate():
     judged = population(10**7, [1] * 40, [[1 + i % 2] for i in range(40)], num_ret=100)
     study, said = decided(judged, [1, 100])
     assert study.saturation is None
-    assert said.startswith("Retrieve 2 (2 in 95% of resamples)")
+    assert said.startswith("Retrieve 2 (2 in 95% of bootstrap samples)")
 
 
 def test_copies_of_queries_in_clusters_say_no_more_than_the_queries():

@@ -242,7 +242,7 @@ def test_shown_documents_that_the_pool_lacks_make_no_share_above_all():
     found = losing([0.5] * 12, [0.1] * 12)
     found = replace(found, unjudged=3, best_case=Shares(0.5, -0.1, 0.6))
     (note, _) = diagnosis_answer(found, Tokens.from_strings([]), 0, 0, BOOTSTRAP).notes
-    assert note.endswith(" the first stage would have lost 100%.")
+    assert note.endswith(" 100% of the loss would be the first stage's.")
 
 
 def test_the_interval_of_the_share_is_that_of_a_ratio_of_means():

@@ -223,7 +223,7 @@ def compare(
     >>> runs = ["fixtures/runs/bm25.run", "fixtures/runs/fusion.run"]
     >>> result = ragkpi.compare("fixtures/qrels.txt", runs, "ndcg_cut.10", missing="zero")
     >>> [round(row["p"], 4) for row in result.rows if row["run"] == "fusion"]
-    [0.0035]
+    [0.0088]
     """
     one_of("pairs", pairs, ("baseline", "all"))
     one_of("problems", problems, get_args(OnProblem))

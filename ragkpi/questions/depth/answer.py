@@ -245,7 +245,7 @@ def _situation(curves: Curves, curve: Curve, tokens: float | None = None) -> tup
         return _undecided(stability, choice, limits)
     sure = [] if tokens is None else [f"{choice.depth * tokens:,.0f} tokens"]
     if stability:
-        sure.append(f"{_span(stability.low, stability.high)} in 95% of resamples")
+        sure.append(f"{_span(stability.low, stability.high)} in 95% of bootstrap samples")
     bracketed = f" ({'; '.join(sure)})" if sure else ""
     because = _because(choice, study, limits)
     if choice.success is None:
@@ -321,7 +321,7 @@ def _shares(stability: Stability) -> str:
         for low, high, share in map(astuple, stability.groups)
         if share >= 0.01
     )
-    return ", ".join([f"{first} of the resamples", *others])
+    return ", ".join([f"{first} of the bootstrap samples", *others])
 
 
 def _saturated(saturation: Saturation, limits: Limits) -> str:

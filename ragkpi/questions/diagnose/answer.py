@@ -460,7 +460,7 @@ def _notes(diagnosis: Diagnosis, blamed: Blame | None, worst: int) -> Iterator[s
             lost = "nothing would be lost"
             if best.lost > ROUNDING:
                 share = _share(best.missed_by_pool / best.lost)
-                lost = f"the first stage would have lost {share}"
+                lost = f"{share} of the loss would be the first stage's"
             would = f"if all had the top grade, {lost}"
         documents = counted(diagnosis.retrieved, "document")
         yield f"{diagnosis.unjudged:,} of the {documents} shown are unjudged; {would}."
