@@ -176,7 +176,7 @@ def test_help_of_the_program_imports_little():
         ("eval --strict=1 a b", "Option '--strict' does not take a value"),
         (
             "eval -c --strict a b",
-            "-c with --strict: each says something else; expected one of them",
+            "-c with --strict: they contradict each other; expected one of them",
         ),
         ("eval --comon a b", "--comon: no such option; did you mean --common?"),
         ("eval --bm25 a b", "--bm25: no such option; 'ragkpi eval --help' lists them"),

@@ -125,13 +125,13 @@ def test_names_as_they_were_asked_for(ragkpi):
 @pytest.mark.parametrize(
     ("name", "says"),
     [
-        ("nDCG(rel=2)@10", "ndcg takes no level"),
-        ("ndcg_cut.10,rel=2", "ndcg_cut takes no level"),
+        ("nDCG(rel=2)@10", "ndcg has no relevance level"),
+        ("ndcg_cut.10,rel=2", "ndcg_cut has no relevance level"),
         ("nDCG(judged_only=True)@10", "-m ndcg with -J"),
         ("AP(x=3)", "takes no parameter x=3"),
         ("RBP(p=0.8)", "rbp.p=0.8 scales the gains of each query"),
         ("RBP", "-m rbp"),
-        ("Judged", "Expected a cutoff: Judged@10"),
+        ("Judged", "needs a cutoff, such as Judged@10"),
         ("Recall", "-m set_recall"),
         ("official,rel=2", "official"),
     ],

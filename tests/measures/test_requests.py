@@ -149,7 +149,7 @@ def test_all_bad_requests_are_reported_at_once():
     [
         ("P.5.7", "P_5", "cutoff 5.7 is read as 5"),
         ("set_F.1,2", "set_F_1,2", "only the first 1 of 2 numbers count"),
-        ("ndcg.x=2", "ndcg_x=2", "'x' is not a level and changes nothing"),
+        ("ndcg.x=2", "ndcg_x=2", "'x' is not a level and has no effect"),
     ],
 )
 def test_what_trec_eval_drops_is_said(request_, printed, said):

@@ -198,7 +198,7 @@ def test_what_passed_gates_say(evaluate):
     assert found.status == 0
     (line,) = found.err.decode().splitlines()
     assert line.startswith("ragkpi: note: gate passed: good: recip_rank 0.7500 is not ")
-    numbers = "bad.run's 0.3750: +0.3750 [+0.2920, +0.4580], p = 8e-07 (limit: 0 at 95%), "
+    numbers = "bad.run's 0.3750: +0.3750 [+0.2920, +0.4580], p < 0.0001 (limit: 0 at 95%), "
     assert f"{numbers}over 12 queries; " in line
     found = evaluate(*limit("recip_rank=0.5"), "good.run")
     assert found.err.decode() == (
