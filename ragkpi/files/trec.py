@@ -250,7 +250,8 @@ def stream_run(source: Source) -> Iterator[RunColumns]:
 def rows_with_space(lines: LineColumns) -> IntArray:
     """Return the rows of a run with more than six words and a non-numeric rank."""
     longer = np.flatnonzero(lines.stop > lines.end[:, -1])
-    odd = longer[np.isnan(lines.column(3).take(longer).numbers())]
+    rank = Tokens(lines.text, lines.start[longer, 3], lines.end[longer, 3])
+    odd = longer[np.isnan(rank.numbers())]
     rests = Tokens(lines.text, lines.end[odd, -1], lines.stop[odd])
     more: IntArray = odd[np.array([bool(rest.strip()) for rest in rests], bool)]
     return more

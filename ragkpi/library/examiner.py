@@ -311,7 +311,8 @@ def _of_lines(source: Source, examination: Examination) -> ExaminedRun | None:
     for row in spaced.tolist():
         example = Example(int(lines.line[row]), f"rank {shown(lines.column(3)[row])}")
         skipped["space"].append(example)
-    lines = lines.rows(np.delete(np.arange(len(lines)), spaced))
+    if len(spaced):
+        lines = lines.rows(np.delete(np.arange(len(lines)), spaced))
     end = lines.end[:, -1]
     rows = np.flatnonzero(end < lines.stop)
     rests = Tokens(lines.text, end[rows], lines.stop[rows])
@@ -330,16 +331,19 @@ def _of_lines(source: Source, examination: Examination) -> ExaminedRun | None:
     if is_wrong.any():
         lines, score = lines.rows(np.flatnonzero(~is_wrong)), score[~is_wrong]
     query, document, rank, run_id = map(lines.column, (0, 2, 3, 5))
-    first, number_of_query = np.unique(query.first_rows(), return_inverse=True)
+    number = lines.line
+    del lines  # the places of all columns, which are the largest arrays
+    first_row = query.first_rows()
+    is_first = first_row == np.arange(len(number))
     return ExaminedRun(
         file=source.name,
         examination=examination,
-        queries=query.take(first).tolist(),
-        query=number_of_query,
+        queries=query.take(np.flatnonzero(is_first)).tolist(),
+        query=(np.cumsum(is_first) - 1)[first_row],
         document=document,
         score=score,
-        line=lines.line,
-        last_run_id=run_id[len(lines) - 1] if len(lines) else b"",
+        line=number,
+        last_run_id=run_id[len(number) - 1] if len(number) else b"",
         origin=Origin(),
         rank=rank,
         run_id=run_id,

@@ -28,6 +28,7 @@ Need = Literal["run", "qrels"]
 
 # Depths of judged shares.
 DEPTHS = (10, 100)
+_BLOCK = 100_000  # ids that are respelled at a time
 
 
 @dataclass(frozen=True)
@@ -354,7 +355,13 @@ def document_spelling(run: ExaminedRun) -> Counts | None:
     Leading zeros are ignored, and so is the text after a # (the number of a passage).
     """
     qrels = run.examination.qrels
-    meant = qrels.meant(run.judged_queries[run.query], run.document)
+    query = run.judged_queries[run.query]
+    meant = np.concatenate(
+        [
+            qrels.meant(query[rows], run.document.take(rows))
+            for rows in np.array_split(np.arange(len(run)), len(run) // _BLOCK + 1)
+        ]
+    )
 
     def describe(row: int) -> str:
         return _apart(run.document[row], qrels.document[int(meant[row])])
