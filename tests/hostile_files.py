@@ -282,14 +282,14 @@ RUNS = {
     ),
     "contexts of texts": (
         b'{"qid": 1, "contexts": ["a"]}',
-        "run:1: contexts lists texts, not ids ('a'); expected ids of documents, or where to find "
-        f"them: --map-run 'list=…, doc=…'; {WHERE_TEXTS}",
+        "run:1: contexts lists texts, not ids ('a'); expected ids; if these are ids, "
+        f"--map-run 'list=contexts, doc=@value'; {WHERE_TEXTS}",
         2,
     ),
     "hits of texts": (
         b'{"qid": 1, "hits": ["d", "two words"]}',
-        "run:1: hits lists texts, not ids ('two words'); expected ids of documents, or where to "
-        f"find them: --map-run 'list=…, doc=…'; {WHERE_TEXTS}",
+        "run:1: hits lists texts, not ids ('two words'); expected ids; if these are ids, "
+        f"--map-run 'list=hits, doc=@value'; {WHERE_TEXTS}",
         2,
     ),
     "a query of text": (

@@ -457,8 +457,9 @@ class ShapeReader:
             expected = "expected JSON of each, such as its model_dump() or to_dict()"
             raise InputError(self._file, line, fault, expected)
         fault = f"{name} lists texts, not ids ({shown(text)})"
-        map_ = spell(f"map_{self.shape.kind}", "list=…, doc=…")
-        expected = f"expected ids of documents, or where to find them: {map_}"
+        path = self.shape.list if "<" not in self.shape.list else name
+        map_ = spell(f"map_{self.shape.kind}", f"list={path or '…'}, doc=@value")
+        expected = f"expected ids; if these are ids, {map_}"
         raise InputError(self._file, line, fault, f"{expected}; {where_texts()}")
 
     def _refuse_fractions(self, record: Record, documents: Sequence[bytes]) -> None:

@@ -279,7 +279,8 @@ def parse_map(text: str, kind: Kind, option: str) -> Shape:
         if part in paths:
             raise UsageError(f"{option} {text}: {part} twice; expected each part once")
         if path == "?":
-            raise UsageError(f"{option} {piece.strip()}: ? stands for a key; expected its path")
+            expected = "expected its path, or doc=@value for a list of ids"
+            raise UsageError(f"{option} {piece.strip()}: ? stands for a key; {expected}")
         paths[part] = path
     return mapped(paths, kind)
 

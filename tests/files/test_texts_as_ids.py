@@ -1,6 +1,7 @@
 """Texts where ids are missing (--match text), and queries by text or place (--queries)."""
 
 import json
+import re
 
 from ragkpi.files.sieve import words_of
 from tests.hostile_files import WHERE_TEXTS
@@ -33,6 +34,16 @@ def test_texts_match_by_their_words(ragkpi, tmp_path):
     ]
     assert b"note: set.jsonl: 1 gold text in no list of any query\n" in outcome.err
     assert b"folded" not in outcome.err  # no text stands twice in a list
+
+
+def test_the_map_that_a_refusal_of_texts_names_reads_them_as_ids(ragkpi, tmp_path):
+    gold = put(tmp_path, "gold.jsonl", [{"question": "why?", "passages": ["a.md#1", "b.md#2"]}])
+    run = put(tmp_path, "run.jsonl", [{"question": "why?", "hits": [{"id": "b.md#2"}]}])
+    line = ("eval", "-m", "recall.5", "--map-qrels")
+    refused = ragkpi(*line, "query=question, list=passages", gold, run, folder=tmp_path)
+    assert refused.status == 2
+    (map_,) = re.findall("if these are ids, --map-qrels '([^']*)'", refused.err.decode())
+    assert ragkpi(*line, map_, gold, run, folder=tmp_path).out.split()[-1] == b"0.5000"
 
 
 def test_queries_by_text_and_place(ragkpi, tmp_path):

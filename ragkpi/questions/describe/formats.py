@@ -38,7 +38,7 @@ Parts, between commas; a part left out is found by its name:
            $.@table for the rows of a table: columns and data, or a list for each name
   query    the id of the query, from a record
   list     the list of documents, from a record; nothing if each record is one document
-  doc      the id of the document, from an element of the list
+  doc      the id of the document, from an element of the list; @value if the list is of ids
   score    its score; scores is a second list, beside the list of documents
   rank     its rank, where there is no score; without both the order of the list counts
   level    its judged level (qrels); levels is a second list; without either it is 1
@@ -75,7 +75,7 @@ def _names_text() -> str:
         fill(f"  {part:13}  {' '.join(some)}", 100, subsequent_indent=" " * 17)
         for part, some in names.items()
     )
-    heading = "names: what tells the parts of a map; queryId and Query-ID are query_id, too"
+    heading = "names: keys and columns that are recognised; queryId and Query-ID count as query_id"
     return "\n".join([heading, "", *lines])
 
 
@@ -84,7 +84,7 @@ _TOPICS: Mapping[str, Callable[[], str]] = {"map": lambda: _MAP, "names": _names
 
 
 def describe_formats(*names: str) -> Description:
-    """List the formats of runs and qrels, with the stacks that write them, as ``ragkpi formats``.
+    """List the formats of runs and qrels, as ``ragkpi formats``.
 
     Parameters
     ----------
@@ -149,7 +149,7 @@ def shell(
         ),
     ] = [],  # noqa: B006 - typer's way to say that it may be left out
 ) -> None:
-    """List the formats of runs and qrels, with the stacks that write them, or explain some of them.
+    """List the formats of runs and qrels, or explain some of them.
 
     ragkpi recognises a file's format and the meaning of its keys or columns. --run-format and
     --qrels-format set the format, --map-run and --map-qrels the meaning.
