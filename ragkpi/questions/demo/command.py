@@ -58,12 +58,11 @@ def demo(folder: str | os.PathLike[str] = "fixtures") -> list[Path]:
 
 
 _COMMANDS = """
-  cd {folder}
-  ragkpi eval -m ndcg_cut.10 qrels.txt runs/bm25.run runs/fusion.run
-  ragkpi compare -m ndcg_cut.10 qrels.txt runs/bm25.run runs/fusion.run
-  ragkpi eval examples/gold.jsonl examples/retrieved.jsonl
-  ragkpi depth -N 5000 qrels.txt first_stage.run
-  ragkpi diagnose --pool first_stage.run qrels.txt reranked.run
+  ragkpi eval -m ndcg_cut.10 {0}/qrels.txt {0}/runs/bm25.run {0}/runs/fusion.run
+  ragkpi compare -m ndcg_cut.10 {0}/qrels.txt {0}/runs/bm25.run {0}/runs/fusion.run
+  ragkpi eval {0}/examples/gold.jsonl {0}/examples/retrieved.jsonl
+  ragkpi depth -N 5000 {0}/qrels.txt {0}/first_stage.run
+  ragkpi diagnose --pool {0}/first_stage.run {0}/qrels.txt {0}/reranked.run
 """
 
 
@@ -84,4 +83,4 @@ def shell(
     are never overwritten; a different file of the same name is an error.
     """
     print(f"{counted(len(demo(folder)), 'file')} in {folder}. To try:")
-    print(_COMMANDS.format(folder=shlex.quote(folder)), end="")
+    print(_COMMANDS.format(shlex.quote(folder)), end="")
