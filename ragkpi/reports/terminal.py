@@ -120,7 +120,7 @@ def drawn_table(table: Table, layout: Layout) -> Iterator[str]:
     below = [line for note in notes for line in text_lines(visible(note), layout.width)]
     if len(left_out) > _MOST_HIDDEN:
         left_out = [f"{len(left_out)} columns"]
-    hidden = [f"Hidden to fit: {', '.join(left_out)}; use --wide"] if left_out else []
+    hidden = [f"Columns hidden: {', '.join(left_out)} (--wide shows all)"] if left_out else []
     lines = above
     if table.columns:
         drawn = _drawn(table, cells, layout)

@@ -66,7 +66,7 @@ def test_a_table_in_fifty_columns():
     assert all(len(line) <= 50 for line in lines)
     assert lines[:2] == ["So.", ""]
     assert lines[2].split() == ["run", "p", "what"]
-    assert "Hidden to fit: d_z; use --wide" in lines
+    assert "Columns hidden: d_z (--wide shows all)" in lines
     wide = rendered(answer, "table", Layout()).splitlines()
     assert wide[2].split() == ["run", "p", "d_z", "what"]
     assert "a-run-with-a-very-long-name" in wide[4]
