@@ -56,6 +56,7 @@ lint: $(READY)
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
+	$(BIN)/codespell *.md docs ragkpi Makefile pyproject.toml
 	if command -v $(CC) > /dev/null; then \
 	  $(CC) -std=c11 -Wall -Wextra -Wconversion -Werror -fsyntax-only \
 	    -I$$($(BIN)/python -c 'import sysconfig; print(sysconfig.get_path("include"))') ragkpi/_kernel.c; fi

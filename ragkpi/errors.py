@@ -81,9 +81,7 @@ class CommandError(InputError):
     """An input error with suggested commands, printed one per line."""
 
     def __init__(self, problem: InputError, commands: list[str]) -> None:
-        expected = (
-            "expected this command" if len(commands) == 1 else "expected one of these commands"
-        )
+        expected = "run this command" if len(commands) == 1 else "run one of these commands"
         super().__init__(problem.file, problem.line, problem.fault, expected)
         self.commands = commands
 

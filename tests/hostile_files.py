@@ -12,17 +12,17 @@ DECIMAL = "expected a decimal number"
 OF_EACH = f"{DECIMAL} for each document: leave out those without"
 KEY_ONCE = "expected each key once"
 SCALAR = "expected a string or a number"
-NOWHERE = "no name says where documents are (keys: "
-WHICH_KEY = "no name says which key is the"
-WHICH_NUMBER = "no name says which number counts"
+NOWHERE = "cannot tell which key has the documents (keys: "
+WHICH_KEY = "cannot tell which key is the"
+WHICH_NUMBER = "cannot tell which number is the score or the level"
 TABLE = "expected a complete parquet or Arrow table"
 ONE_RANKING = "expected one ranking of each query"
 CARRIAGE = "a carriage return inside a line; expected lines that end with a newline"
-NO_RESULTS = "holds no results; expected a run of at least one line"
+NO_RESULTS = "contains no results; expected at least one document"
 DOCUMENT_ONCE = "expected each document once per query"
 OBJECT = "expected an object with a query and its documents"
 DOCUMENT = 'expected {"query": {"document": number, …}, …} or an array of results'
-WHERE_TEXTS = "where qrels and run have texts alone, --match text"
+WHERE_TEXTS = "if qrels and run have only texts, use --match text"
 LISTS = "candidates hits results retrieved documents docs passages contexts"
 QUERY = "qid query_id topic_id narrative_id question_id q_id request_id query_ids"
 IDS = "docno doc_id docid doc_no corpus_id document_id passage_id segment_id"
@@ -40,13 +40,13 @@ RUNS = {
     ),
     "JSON qrels in the place of a run": (
         b'{"1": {"d": 2, "e": 0, "f": 0}}',
-        "run: holds judgements of level 0, 2, not rankings; expected a run "
+        "run: contains judgements of level 0, 2, not rankings; expected a run "
         "(--map-run score=@value reads numbers as scores)",
         2,
     ),
     "named qrels in the place of a run": (
         b"query_id,doc_id,relevance\n1,d,1\n",
-        "run: holds judgements ('relevance'), without score and rank; expected a run, or "
+        "run: contains judgements ('relevance'), without score and rank; expected a run, or "
         "one of --map-run score=relevance or --map-run rank=@number",
         2,
     ),
@@ -112,13 +112,13 @@ RUNS = {
     ),
     "CSV, quote": (
         b'qid,docno,score\n1,"d,2\n',
-        "run:2: no CSV (…); expected values between separators",
+        "run:2: invalid CSV (…); expected values between separators",
         2,
     ),
     "CSV, NaN": (b"qid,docno,score\n1,d,nan", f"run:2: score 'nan'; {OF_EACH}", 2),
     "CSV, rank": (
         b"qid,docno,rank\n1,d,1.5\n",
-        "run: its rank holds numbers that are no places, such as 1.5; expected one of these "
+        "run: its rank has values that are not ranks, such as 1.5; run one of these "
         "commands\n  ragkpi eval --map-run distance=rank qrels run  # small is better"
         "\n  ragkpi eval --map-run score=rank qrels run  # large is better",
         2,
@@ -126,20 +126,20 @@ RUNS = {
     "CSV, NUL": (b"qid,docno,score\n1,d\0,2\n", "run:2: a NUL byte; expected text", 2),
     "JSON, cut off": (
         b'{"1": {"d": 1,\n"e": 2',
-        f"run:2: no JSON (Expecting ',' delimiter at column 7); {DOCUMENT}",
+        f"run:2: invalid JSON (Expecting ',' delimiter at column 7); {DOCUMENT}",
         2,
     ),
-    "JSON, more behind": (b'{"1": {"d": 1}} x', f"run:1: no JSON (…); {DOCUMENT}", 2),
-    "JSON, deep": (b'{"1":' * 10**5, f"run:1: no JSON (nested too deeply); {DOCUMENT}", 2),
+    "JSON, more behind": (b'{"1": {"d": 1}} x', f"run:1: invalid JSON (…); {DOCUMENT}", 2),
+    "JSON, deep": (b'{"1":' * 10**5, f"run:1: invalid JSON (nested too deeply); {DOCUMENT}", 2),
     "JSON, NaN": (b'{"1": {"d": NaN}}', f"run:1: score 'NaN'; {OF_EACH}", 2),
     "JSON, a number": (
         b'{"1": {"d": 1},\n"2": 5}',
-        f"run: {NOWHERE}…, 2 5); expected this command\n  ragkpi eval --map-run …",
+        f"run: {NOWHERE}…, 2 5); run this command\n  ragkpi eval --map-run …",
         2,
     ),
     "JSON, an array": (
         b"[1]",
-        f"run: {NOWHERE}@value 1); expected this command\n  ragkpi eval --map-run …",
+        f"run: {NOWHERE}@value 1); run this command\n  ragkpi eval --map-run …",
         2,
     ),
     "JSON, duplicate": (
@@ -154,30 +154,30 @@ RUNS = {
     ),
     "JSON Lines": (
         b'{"qid": 1, "candidates": ["d"]}\n{"qid": 2, "candidates": [}\n',
-        f"run:2: no JSON (Expecting value at column 27); {OBJECT}",
+        f"run:2: invalid JSON (Expecting value at column 27); {OBJECT}",
         2,
     ),
     "JSON Lines, an array": (
         b'{"qid": 1, "references": ["d"]}\n[]\n',
-        f"run:2: no JSON object; {OBJECT}",
+        f"run:2: not a JSON object; {OBJECT}",
         2,
     ),
     "JSON Lines, no list": (
         b'{"qid": 1}',
-        f"run: {NOWHERE}qid 1 (query?)); expected this command\n"
+        f"run: {NOWHERE}qid 1 (query?)); run this command\n"
         "  ragkpi eval --map-run 'query=qid, doc=?' qrels run",
         2,
     ),
     "JSON Lines, no query": (
         b'{"references": ["d"]}',
-        f"run: {WHICH_KEY} query (keys: references 'd'); expected this command\n"
+        f"run: {WHICH_KEY} query (keys: references 'd'); run this command\n"
         "  ragkpi eval --map-run 'query=?, list=references, doc=@value' qrels run",
         2,
     ),
     "JSON Lines, no document": (
         b'{"qid": 1, "hits": [{"score": 1}]}',
-        f"run: {WHICH_KEY} document's id (keys: qid 1 (query?), "
-        "hits[].score 1 (level or score?)); expected this command\n"
+        f"run: {WHICH_KEY} document id (keys: qid 1 (query?), "
+        "hits[].score 1 (level or score?)); run this command\n"
         "  ragkpi eval --map-run 'query=qid, list=hits, doc=?' qrels run",
         2,
     ),
@@ -185,7 +185,7 @@ RUNS = {
         b'{"qid": 1, "hits": [{"docid": "d", "score": 1}, {"docid": "e"}]}',
         "run:1: document 2 has no score, the first one a score under 'score'; "
         "expected a score for all or for none, under one key; "
-        "--map-run rank=@number takes the order of the file",
+        "--map-run rank=@number uses the order of the file",
         2,
     ),
     "JSON Lines, later scored": (
@@ -202,7 +202,7 @@ RUNS = {
     "JSON Lines, true": (
         b'{"qid": true, "hits": ["d"]}',
         f"run: {WHICH_KEY} query (keys: qid True (query?), hits 'd'); "
-        "expected this command\n"
+        "run this command\n"
         "  ragkpi eval --map-run 'query=?, list=hits, doc=@value' qrels run",
         2,
     ),
@@ -269,14 +269,14 @@ RUNS = {
     ),
     "JSON Lines, qid and QID": (
         b'{"qid": 1, "QID": 2, "hits": [{"docid": "d", "score": 1}]}',
-        "run: qid and QID each name the query (keys: …); expected one of these commands\n"
+        "run: qid and QID each name the query (keys: …); run one of these commands\n"
         "  ragkpi eval --map-run 'query=qid, list=hits, doc=docid' qrels run\n"
         "  ragkpi eval --map-run 'query=QID, list=hits, doc=docid' qrels run",
         2,
     ),
     "JSON Lines, score and Score": (
         b'{"qid": 1, "hits": [{"docid": "d", "score": 1, "Score": 2}]}',
-        f"run: {WHICH_NUMBER} (keys: …); expected this command\n"
+        f"run: {WHICH_NUMBER} (keys: …); run this command\n"
         "  ragkpi eval --map-run 'query=qid, list=hits, doc=docid, score=?' qrels run",
         2,
     ),
@@ -295,7 +295,7 @@ RUNS = {
     "a query of text": (
         b'{"text": "what is it", "hits": ["d"]}',
         f"run: {WHICH_KEY} query (keys: text 'what is it', hits 'd'); "
-        "expected this command\n"
+        "run this command\n"
         "  ragkpi eval --map-run 'query=?, list=hits, doc=@value' qrels run",
         2,
     ),
@@ -317,7 +317,7 @@ RUNS = {
     ),
     "MTEB without predictions": (
         b'{"mteb_model_meta": {"model_name": "m"}}',
-        f"run: {NOWHERE}mteb_model_meta.model_name 'm'); expected this command\n"
+        f"run: {NOWHERE}mteb_model_meta.model_name 'm'); run this command\n"
         "  ragkpi eval --map-run 'query=?, doc=?' qrels run",
         2,
     ),
@@ -328,24 +328,24 @@ RUNS = {
     ),
     "documents as LangChain prints them": (
         b"page_content='a refund' metadata={'source': 'd.md'}\n",
-        "run: objects as Python prints them; expected them as JSON, …",
+        "run: printed Python objects; expected JSON with query, …",
         2,
     ),
     "a list of objects as Python prints it": (
         b"[Document(id='d', page_content='a refund')]\n",
-        "run: objects as Python prints them; …",
+        "run: printed Python objects; …",
         2,
     ),
-    "a dict as Python prints it": (b"{'1': {'d': 0.5}}\n", "run: objects as …", 2),
+    "a dict as Python prints it": (b"{'1': {'d': 0.5}}\n", "run: printed …", 2),
     "lists in YAML": (b"1: [d, e]\n", "run: YAML; …", 2),
     "a pickle": (
         b"\x80\x04\x95\x10\0\0\0",
-        "run: a pickle, which runs code when it is loaded; expected it written as JSON",
+        "run: a pickle, which runs code when it is loaded; expected JSON",
         2,
     ),
     "a zip archive": (
         b"PK\3\4\x14\0",
-        "run: a zip archive; expected a file of ids, as 'ragkpi formats' lists them",
+        "run: a zip archive; expected a format that 'ragkpi formats' lists",
         2,
     ),
     "svmlight": (
@@ -399,7 +399,7 @@ QRELS = {
     ),
     "a table of a run": (
         b"query_id,doc_id,rank,score\n1,d,1,2\n",
-        "qrels:1: holds a run ('score rank'); expected judgements",
+        "qrels:1: contains a run ('score rank'); expected judgements",
         2,
     ),
     "as many scores as documents": (
@@ -411,7 +411,7 @@ QRELS = {
     ),
     "a stored result": (
         b'{"ragkpi": "0.1.0", "runs": []}',
-        "qrels: a result that ragkpi wrote; expected the run or qrels that it is about",
+        "qrels: a saved result of ragkpi; expected the run or qrels that it evaluates",
         2,
     ),
     "gains": (b"query_id,doc_id,gain\n1,d,1.5\n", f"qrels:2: level '1.5'; {FRACTION}", 2),
@@ -429,24 +429,24 @@ QRELS = {
     ),
     "CSV, names alone": (
         b"qid,docno,rel\n",
-        "qrels: holds no judgements; expected qrels of at least one",
+        "qrels: contains no judgements; expected at least one",
         2,
     ),
     "a request of rank_eval without an id": (
         b'{"requests":[{"request":{},"ratings":[{"_index":"i","_id":"d","rating":1}]}]}',
-        f"qrels: {WHICH_KEY} query (keys: …); expected this command\n"
+        f"qrels: {WHICH_KEY} query (keys: …); run this command\n"
         "  ragkpi eval --map-qrels 'query=?, list=requests[].ratings, doc=_id' qrels run",
         2,
     ),
     "no level": (
         b'{"qid": 1, "judgments": [{"docid": "d"}]}',
-        f"qrels: {WHICH_NUMBER} (keys: …); expected this command\n"
+        f"qrels: {WHICH_NUMBER} (keys: …); run this command\n"
         "  ragkpi eval --map-qrels 'query=qid, list=judgments, doc=docid, level=?' qrels run",
         2,
     ),
     "a level under an unknown name": (
         b'{"qid": 1, "judgments": [{"docid": "d", "verdict": "irrelevant"}]}',
-        f"qrels: {WHICH_NUMBER} (keys: …); expected this command\n"
+        f"qrels: {WHICH_NUMBER} (keys: …); run this command\n"
         "  ragkpi eval --map-qrels 'query=qid, list=judgments, doc=docid, level=?' qrels run",
         2,
     ),
@@ -462,7 +462,7 @@ QRELS = {
     ),
     "JSON Lines, level and Level": (
         b'{"qid": 1, "judgments": [{"docid": "d", "level": 0, "Level": 1}]}',
-        f"qrels: {WHICH_NUMBER} (keys: …); expected this command\n"
+        f"qrels: {WHICH_NUMBER} (keys: …); run this command\n"
         "  ragkpi eval --map-qrels 'query=qid, list=judgments, doc=docid, level=?' qrels run",
         2,
     ),
@@ -471,15 +471,15 @@ QRELS = {
         f"qrels:1: document id is null; {SCALAR}",
         2,
     ),
-    "blank JSON": (b"[", f"qrels:1: no JSON (…); {DOCUMENT}", 2),
+    "blank JSON": (b"[", f"qrels:1: invalid JSON (…); {DOCUMENT}", 2),
 }
 
 ARROW = {
     "parquet": (
         b"PAR1" + bytes(99),
-        f"run: no table (…); {TABLE}",
+        f"run: invalid table (…); {TABLE}",
     ),
-    "Arrow": (b"ARROW1\0\0junk", f"run: no table (…); {TABLE}"),
+    "Arrow": (b"ARROW1\0\0junk", f"run: invalid table (…); {TABLE}"),
 }
 
 TABLES = {
@@ -493,7 +493,7 @@ TABLES = {
     ),
     "names": (
         {"qid": ["1"], "score": [1.0]},
-        f"run: {NOWHERE}qid 1 (query?), score 1.0 (level or score?)); expected this command\n"
+        f"run: {NOWHERE}qid 1 (query?), score 1.0 (level or score?)); run this command\n"
         "  ragkpi eval --map-run 'query=qid, doc=?, score=?' qrels run",
     ),
     "lists": (

@@ -127,8 +127,8 @@ def test_refuses_lines_that_are_too_long(ragkpi, tmp_path, monkeypatch):
 
 
 TOO_MUCH = (
-    "more than 0 GB that have to be held in memory; "
-    "expected the lines of a query together, or a file that is not compressed"
+    "more than 0 GB of data, too large for memory; "
+    "expected the lines of each query together, or a file that is not compressed"
 )
 
 

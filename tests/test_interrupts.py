@@ -464,7 +464,7 @@ def test_closed_standard_streams(folder):
     done = run("<&-", *evaluation, "-")
     assert (done.returncode, done.stderr) == (
         2,
-        b"ragkpi: error: -: standard input is closed; expected it open\n",
+        b"ragkpi: error: -: standard input is closed; give a file\n",
     )
     done = run("2>&-", *evaluation, "nosuch")
     assert (done.returncode, done.stdout, done.stderr) == (2, b"", b"")

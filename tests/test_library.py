@@ -231,7 +231,7 @@ def test_what_makes_no_sense_is_refused(qrels, run, more, says):
 
 def test_a_frame_without_queries_is_refused_with_its_columns():
     with pytest.raises(
-        ragkpi.InputError, match=r"run: no name says .* the query \(keys: q 1, doc_id 2"
+        ragkpi.InputError, match=r"run: cannot tell which key .* the query \(keys: q 1, doc_id 2"
     ):
         ragkpi.evaluate(QRELS, Frame(["q", "doc_id"], [(1, 2)]), "map")
 

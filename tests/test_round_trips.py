@@ -75,7 +75,7 @@ def test_runs_keep_their_bytes(rankings, data, tmp_path):
     there, before = text, "trec"
     for name in [*path, "trec"]:
         if before == "json" and like_levels(rankings):
-            with pytest.raises(InputError, match="holds judgements of level"):
+            with pytest.raises(InputError, match="contains judgements of level"):
                 converted(tmp_path, there, "run", before, name)
             before = reading_for("run", map_=OBJECT)
         there, before = converted(tmp_path, there, "run", before, name), name

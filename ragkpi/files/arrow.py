@@ -1,4 +1,4 @@
-"""Tables of parquet and Arrow, read by pyarrow a few rows at a time.
+"""Tables of Parquet and Arrow, read by pyarrow a few rows at a time.
 
 A table of a few bytes can expand to very many rows, so memory holds only some of them. pyarrow
 verifies checksums, if any, and `InputError` names the damage.
@@ -90,7 +90,7 @@ class _Piece(NamedTuple):
         return np.arange(self.above, self.above + len(self.table)) + 1
 
     def column(self, name: str, cell: Cell) -> Tokens:
-        """Return a column as texts; `InputError` for other cells than allowed."""
+        """Return a column as texts; `InputError` for a cell of the wrong type."""
         arrow = _pyarrow()
         if cell == "other":
             with suppress(arrow.ArrowException, NotImplementedError, KeyError):
@@ -105,11 +105,11 @@ class _Piece(NamedTuple):
             if cell == "number":
                 column = column.cast("float64")
             elif cell == "id" and arrow.types.is_floating(column.type):
-                raise ValueError("ids that are decimal numbers")
+                raise ValueError("ids are decimal numbers")
             return _texts_of(column)
 
     def records(self, names: Sequence[str]) -> list[dict[str, Any]]:
-        """Return rows as parsed JSON; values that JSON lacks become text."""
+        """Return rows as parsed JSON; values unknown to JSON become text."""
         types = _pyarrow().types
         with _refused(self.source):
             table = self.table.select([name for name in names if name in self.table.column_names])
@@ -135,7 +135,7 @@ class _Piece(NamedTuple):
 
 
 def _texts_of(column: Any) -> Tokens:
-    """Return a column of any values as texts, null as the empty one."""
+    """Return a column of any values as texts; null becomes empty."""
     types = _pyarrow().types
     is_binary = types.is_binary(column.type) or types.is_large_binary(column.type)
     texts = column if is_binary else column.cast("large_string")
@@ -160,7 +160,7 @@ def _text(value: Any) -> str:
     return value.decode("utf-8", "surrogateescape") if isinstance(value, bytes) else str(value)
 
 
-# The batches of some columns or more.
+# Returns batches with the named columns, or more.
 _Batches = Callable[[Sequence[str]], Iterator[Any]]
 
 
@@ -205,11 +205,11 @@ def _of_stream(source: Source, file: Any, stream: Any) -> Iterator[Any]:
         yield batch
     file.seek(place)
     if file.read(len(_ENDS_OF_STREAM[0]) + 1) not in _ENDS_OF_STREAM:
-        raise broken(source, "no table (a stream without its end marker, or with more behind it)")
+        raise broken(source, "invalid table (a stream without end marker, or with data after it)")
 
 
 @contextmanager
-def _refused(source: Source, what: str = "no table") -> Iterator[None]:
+def _refused(source: Source, what: str = "invalid table") -> Iterator[None]:
     """Turn pyarrow's errors for a table, or for the named part, into `InputError`."""
     arrow = _pyarrow()
     try:
@@ -238,7 +238,7 @@ def _pyarrow() -> Any:
     except ImportError as problem:
         raise UsageError(
             f"parquet and Arrow files need a package ({problem}); "
-            "expected it installed, e.g. pip install 'ragkpi[arrow]'"
+            "install it with: pip install 'ragkpi[arrow]'"
         ) from None
     return arrow
 

@@ -17,7 +17,7 @@ ScoreKind = Literal["similarity", "distance"]
 """Whether large or small scores rank first."""
 
 
-# The parts of a map for a number of which is best what its name says, the largest, the smallest.
+# The parts of a map for a number: its name decides, the largest is best, the smallest is best.
 SCORE_PARTS: Mapping[str, str] = {"named": "score", "higher": "similarity", "lower": "distance"}
 ORDERS = {*SCORE_PARTS.values(), "scores", "rank"}  # parts of a map that rank documents
 
@@ -26,7 +26,7 @@ def _words(text: str) -> tuple[str, ...]:
     return tuple(text.split())
 
 
-# The earliest name in a list wins where values are the same: `rivals` has the rest. Beside `qid`,
+# The earliest name in a list wins if values are the same: `rivals` has the rest. Next to `qid`,
 # `query` is the text of the query.
 QUERY_ID = _words(
     "qid query_id topic_id narrative_id question_id q_id request_id query_ids qids queryid"
@@ -36,16 +36,16 @@ QUERY_TEXT = _words(
     "topic query question user_input search_query query_text question_text user_query "
     "input_value input_query main_input input prompt queries"
 )
-# Ids of what is tried, a query each.
+# Ids of test cases, each with one query.
 CASE_ID = _words("id test_id case_id test_case_id example_id sample_id task_id")
 QUERY = (*QUERY_ID, *QUERY_TEXT[:2])
 DOCUMENT = _words(
     "docno doc_id docid doc_no corpus_id document_id passage_id segment_id chunk_id "
     "node_id wikipedia_id pid did doc_path doc_uri doc_url cord_id file_id doc document"
 )
-# Words in the names of ids that people give beside one of a database.
+# Words in the names of ids that users choose, next to an id of a database.
 ID_WORDS = frozenset(_words("id uuid guid oid pk key slug uri url"))
-# Names of ids that a database may draw, as an `id`.
+# Names of ids that a database can generate, like `id`.
 OF_DATABASES = ("point_id", "datapoint_id", "object_id")
 SCORE = _words(
     "score similarity relevance_score sim search_score similarity_score "
@@ -67,9 +67,9 @@ LEVEL = _words(
     "relevance rel level label grade gain rating judgment judgement relevance_label relevant "
     "is_relevant relevance_level relevance_grade query_relevance_label"
 )
-LEVEL_OR_SCORE = (*LEVEL, "score")  # as BEIR's qrels have it
+LEVEL_OR_SCORE = (*LEVEL, "score")  # as in BEIR's qrels
 RUN_ID = ("run_id", "runid", "run_tag", "tag", "run", "system")
-# Numbers of a program beside these ids: Terrier's of a document, and a log's of a request.
+# Internal numbers next to these ids: Terrier's of a document, and a log's of a request.
 INTERNAL: Mapping[str, Sequence[str]] = {
     "docid": DOCUMENT[:1],
     "request_id": (*QUERY_ID[:6], "queryid"),
@@ -103,19 +103,19 @@ JUDGED = (
 # The one relevant document of a query.
 GOLD_IDS = _words("id doc_id document_id docid chunk_id passage_id context_id doc")
 JUDGED_DOCUMENT = tuple(f"{which}_{what}" for which in GOLD for what in GOLD_IDS)
-# Lists of documents of any level: one without a level may be irrelevant.
+# Lists of documents of any level: one without a level can be irrelevant.
 GRADED = _words("judgments judgements ratings qrels judgment_ratings")
-# Lists whose records are known by their number, as evaluation sets without ids write them.
+# Lists of evaluation sets without query ids: the record number identifies the query.
 NUMBERED = _words(
     "retrieved_ids expected_ids retrieved_context_ids reference_context_ids retrieval_gt"
 )
-# Lists of scores beside a list of documents.
+# Lists of scores next to a list of documents.
 SCORES = _words("scores retrieve_scores retrieved_scores retrieval_scores similarities distances")
 # Lists of texts in most files, so their strings are never ids.
 TEXTS = ("contexts", "passages")
 # Names of one text.
 TEXT = _words("reference text content page_content passage chunk")
-# Words in the names of lists that no retriever made, whatever numbers they hold.
+# Words in the names of lists that are not retrieved, whatever numbers they contain.
 NO_RANKING = frozenset(
     _words(
         "gold golden expected relevant truth reference references target positive positives "
@@ -141,14 +141,14 @@ RECORDS_AROUND = frozenset(
         "metadata meta response responses output input"
     )
 )
-# Keys whose value may be another record.
+# Keys whose value can be another record.
 RECORDS_INSIDE = {*QUERY[-2:], *DOCUMENT[-2:], *RETRIEVED, *JUDGED}
 
 # The names that `<query>`, `<document>` … in a shape's paths match. A record's own `id` is not a
 # document, but the `id` of an object in a list of documents is.
 NAMES = {
     "<query>": QUERY,
-    "<query id>": QUERY[:-2],  # `topic` and `query` may be texts
+    "<query id>": QUERY[:-2],  # `topic` and `query` can be texts
     "<query or id>": (*QUERY[:-2], "id", *QUERY[-2:]),
     "<document>": DOCUMENT,
     "<document or id>": (*DOCUMENT, "id"),
@@ -167,7 +167,7 @@ NAMES = {
     "<gold texts>": _words("reference_contexts gold_contexts context expected_texts evidence"),
 }
 
-# Numbers with such a word in their name are scores or distances, whatever else the name says.
+# Numbers with such a word in their name are scores or distances, whatever the other words.
 _OF_SCORES = frozenset(
     _words(
         "score scores scoring similarity similarities sim relevance relevancy certainty confidence "
@@ -175,7 +175,7 @@ _OF_SCORES = frozenset(
     )
 )
 _OF_DISTANCES = frozenset(_words("distance distances dist dists l2 euclidean loss perplexity"))
-# Numbers with such a word in their name say nothing about the order of documents.
+# Numbers with such a word in their name do not rank documents.
 _OF_OTHERS = frozenset(
     _words(
         "id ids pk key index indices idx no nr number order pos page pages chunk chunks part "
@@ -187,29 +187,29 @@ _OF_OTHERS = frozenset(
     )
 )
 
-# Words in the names of measures, which are no documents.
+# Words in the names of measures, which are not documents.
 _OF_MEASURES = _words(
     "ndcg dcg mrr map recall precision success hit hits accuracy f1 bpref err rbp judged "
     "faithfulness latency"
 )
-ORDER = "rank=@number"  # the map by which documents are in the order of the file
-MOST_NAMES = 8  # that an error lists
+ORDER = "rank=@number"  # the map that ranks documents by their order in the file
+MOST_NAMES = 8  # listed by an error
 
 _HUMP = r"(?<=[a-z0-9])(?=[A-Z])"
 
 
 def plain_name(name: str) -> str:
-    """Return a name in snake case, as in the lists above: ``@search.rerankerScore`` has words."""
+    """Return a name in snake case, as in the lists above, also ``@search.rerankerScore``."""
     return re.sub(r"\W+", "_", re.sub(_HUMP, "_", name.strip())).lower().strip("_")
 
 
 Meaning = Literal["score", "distance", "rank", "other", "unknown"]
-"""What a number of documents is by its name."""
+"""The meaning of a document's number, by its name."""
 
 
 @lru_cache(maxsize=1024)
 def meaning(name: str) -> Meaning:
-    """Return what a number is by its name, which may be a path."""
+    """Return the meaning of a number by its name, which can be a path."""
     plain = plain_name(name)
     words, names = frozenset(plain.split("_")), {plain, plain_name(name.rpartition(".")[2])}
     if not names.isdisjoint(SCORE):
@@ -224,20 +224,20 @@ def meaning(name: str) -> Meaning:
 
 
 def may_be_document(name: str) -> bool:
-    """Whether a key that leads to a number may be the id of a document: no known word says else."""
+    """Whether a key of a number could be a document id: its words have no other known meaning."""
     words = {*plain_name(name).split("_")}
     known = meaning(name) != "unknown" and not re.search(r"\d|^.$", plain_name(name))
     return not known and not is_score(name) and words.isdisjoint(_OF_MEASURES)
 
 
 def are_levels(name: str) -> bool:
-    """Whether a list of this name beside a list of documents has their levels."""
+    """Whether a list of this name contains the levels of the documents next to it."""
     plain = plain_name(name)
     return plain in LEVEL_OR_SCORE or plain.removesuffix("s") in LEVEL_OR_SCORE
 
 
 def are_scores(name: str) -> bool:
-    """Whether a list of this name beside a list of documents has their scores."""
+    """Whether a list of this name contains the scores of the documents next to it."""
     return plain_name(name) in SCORES or is_score(name)
 
 
@@ -248,10 +248,10 @@ def is_score(name: str) -> bool:
 
 @lru_cache(maxsize=1024)
 def may_order(names: tuple[str, ...], scored: str | None) -> tuple[str, ...]:
-    """Return the names of those numbers of documents that could order them.
+    """Return the names of those numbers of documents that could rank them.
 
-    Beside a score (`scored`) these are other scores, distances and the rank; without, all but those
-    that are known for something else.
+    With a score (`scored`) these are other scores, distances and the rank; without one, all numbers
+    except those with another known meaning.
     """
     ordering = ("score", "distance", "rank", "unknown")[: 4 if scored is None else 2]
     return tuple(
@@ -270,9 +270,9 @@ def find(names: Iterable[str], wanted: Sequence[str]) -> str | None:
 
 
 def rivals(names: Iterable[str], of: Sequence[str]) -> list[str]:
-    """Return the names that may each name the same part, such as ``doc_id`` and ``chunk_id``.
+    """Return the names that could mean the same part, such as ``doc_id`` and ``chunk_id``.
 
-    ``docid`` is none beside ``docno`` (PyTerrier has both).
+    ``docid`` is not one of them next to ``docno`` (PyTerrier has both).
     """
     named = {name: plain_name(name.rpartition(".")[2]) for name in names}
     known = {plain for plain in named.values() if plain in of}
@@ -284,7 +284,7 @@ def rivals(names: Iterable[str], of: Sequence[str]) -> list[str]:
 
 
 class KeyTwiceError(ValueError):
-    """A key comes twice, or two keys have the same meaning."""
+    """A key is repeated, or two keys have the same meaning."""
 
 
 def find_only(names: Sequence[str], wanted: Sequence[str]) -> str | None:
@@ -293,7 +293,7 @@ def find_only(names: Sequence[str], wanted: Sequence[str]) -> str | None:
     if name is None:
         return None
     same = [other for other in names if plain_name(other) == plain_name(name)]
-    # Elasticsearch has an _id beside the document's own id.
+    # Elasticsearch has an _id next to the document's own id.
     exact = [other for other in same if other in wanted]
     if len(same) > 1 and not (
         len(exact) == 1 and {other.strip("_@$") for other in same} == {*exact}

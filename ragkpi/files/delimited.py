@@ -1,7 +1,7 @@
 """CSV and TSV, usually with a header; BEIR's qrels are TSV.
 
-CSV is quoted as in RFC 4180, and TSV if all its names are: an id has no tabs and newlines. Nothing
-is decoded, so ids keep their bytes.
+CSV is quoted as in RFC 4180, and TSV only if all its names are quoted: ids cannot contain tabs or
+newlines. Nothing is decoded, so ids keep their bytes.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ _HEAD = 1 << 13  # bytes
 _NAMES = ("id", *fields.QUERY, *fields.QUERY_TEXT, *fields.DOCUMENT, *fields.SOURCES)
 _NUMBERS = (*fields.SCORE, *fields.DISTANCE, *fields.LEVEL_OR_SCORE)
 _KEPT = (*_NAMES, *fields.JUDGED, *fields.RETRIEVED)
-_GAP = rb"(?: |\xc2\xa0|\xe2\x80\xaf)?"  # also no-break spaces
+_GAP = rb"(?: |\xc2\xa0|\xe2\x80\xaf)?"  # includes no-break spaces
 _FORMS = [
     (re.compile(rb"[+-]?[0-9]+(\.[0-9]+)?" + _GAP + rb"%"), b"e-2"),
     (re.compile(rb"[+-]?[0-9]+(,[0-9]+)?" + _GAP + rb"%"), b"e-2"),
@@ -41,7 +41,7 @@ _THOUSANDS = re.compile(rb"[+-]?[1-9][0-9]{0,2},[0-9]{3}(?![0-9])")
 CsvRecords = Iterator[tuple[int, Sequence[bytes]]]
 
 Header = Literal["first line", "recognised", "none"]
-"""Whether the first line has names; recognised by known names, or by values."""
+"""Whether the first line has names; recognised by known names or by values."""
 
 Cells = Literal["decimals", "texts"]
 """Whether numbers of spreadsheets are written as decimals."""
@@ -59,7 +59,7 @@ class DelimitedFile:
         self.file, self._cells = source.name, cells
         self.odd_ids: OddIds = "refused"
         if PRINTED.match(source.peek(_HEAD)):
-            fault = "a table that is printed between bars"
+            fault = "a printed table with bars"
             expected = "expected CSV: psql --csv, duckdb -csv or sqlite3 -csv -header"
             raise InputError(self.file, None, fault, expected)
         self._separator, self._blocks = separator, blocks(source)
@@ -94,9 +94,9 @@ class DelimitedFile:
                 yield line, dict(zip(self.names, row, strict=True))
 
     def _decimals(self, cells: Sequence[bytes]) -> Sequence[bytes]:
-        """Write numbers of spreadsheets as decimals, if all of a column have one form.
+        """Write numbers of spreadsheets as decimals, if a whole column has one form.
 
-        0,91 is 0.91 if commas do not separate values. 1,234 can be more than a thousand.
+        0,91 is 0.91 if commas do not separate values. 1,234 is ambiguous: 1.234 or 1234.
         """
         for form, exponent in _FORMS[:1] if self._separator == b"," else _FORMS:
             if all(map(form.fullmatch, cells)) and not all(map(_THOUSANDS.match, cells)):
@@ -120,7 +120,7 @@ class DelimitedFile:
     def _take_header(self, kind: Header) -> tuple[list[str], int, Block]:
         """Read the header; return the names, their line and the following lines of a block.
 
-        A column without a name, as pandas writes its index, has pandas' name for it.
+        A column without a name, such as the index of pandas, gets the name pandas gives it.
         """
         for block in self._blocks:
             filled = ((number, line) for number, line in block.lines() if line.strip())
@@ -148,9 +148,9 @@ class DelimitedFile:
             rest = Block(block.file, block.text[begin:], number + bool(header))
             padded = any(word[:1] == b" " for word in words[1:])
             if header and padded and self._separator + b" " in rest.text.partition(b"\n")[0]:
-                # Ids keep their bytes, so " d1" would match no "d1".
+                # Ids keep their bytes, so " d1" would never match "d1".
                 fault = f"a space after {shown(self._separator)}"
-                raise InputError(self.file, number, fault, "expected none")
+                raise InputError(self.file, number, fault, "expected no space")
             self._blocks = itertools.chain([rest] if rest.text else [], self._blocks)
             return names, header or 1, rest
         raise InputError(self.file, None, "is empty", "expected a line of column names")
@@ -158,8 +158,8 @@ class DelimitedFile:
     def _lines(self) -> Iterator[LineColumns]:
         """Yield the columns of each block that has lines.
 
-        From the first quote inside a value on, CSV is read by record; so are quotes between other
-        separators, which the kernel does not know.
+        From the first quote inside a value on, CSV is read by record, and so is quoted text with
+        other separators, which the kernel does not support.
         """
         for block in self._blocks:
             lines, wrong = split_lines(block, len(self.names), self._separator[0])
@@ -217,7 +217,7 @@ def split_values(
                 yield number, [value.encode("latin-1") for value in record]
             number = begin + records.line_num
     except csv.Error as problem:
-        fault = f"no CSV ({problem})"
+        fault = f"invalid CSV ({problem})"
         raise InputError(file, number, fault, "expected values between separators") from None
 
 

@@ -1,4 +1,4 @@
-"""Choose the reader of a file: the format that the user names, or else by the first bytes.
+"""Choose the reader of a file: by the user's format, or else by the first bytes.
 
 A file that could be TREC is TREC.
 """
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 HEAD_LENGTH = 1 << 13
 
 Match = Literal["id", "text"]
-"""The identity of documents: their ids, or the words of their texts."""
+"""What identifies documents: their ids, or the words of their texts."""
 
 _MAGIC = {b"PAR1": "parquet", b"ARROW1": "arrow", b"\xff\xff\xff\xff": "arrow"}
 
@@ -48,8 +48,8 @@ def recognise_run(head: bytes) -> str:
 def recognise_qrels(head: bytes) -> str:
     """Return the name of the format of qrels, from their first `HEAD_LENGTH` bytes.
 
-    Two words with a tab between them are ids, each of a relevant document. But a number next to
-    a unique name is a value of the query, such as a grade or a latency.
+    Two words with a tab between them are a query and a relevant document. But a number next to a
+    unique name is a value of the query, such as a grade or a latency.
     """
     name = _recognise(head, _is_trec_qrels, (fields.QUERY, fields.DOCUMENT, fields.LEVEL_OR_SCORE))
     lines = list(_data_lines(head)) if name == "trec" else []
@@ -60,13 +60,13 @@ def recognise_qrels(head: bytes) -> str:
     return name if values and len({*queries}) == len(lines) else "tsv"
 
 
-# Beginnings of files that are neither run nor qrels, with advice; {} is the file.
+# First bytes of files that are neither run nor qrels, with advice; {} is the file.
 _FOREIGN = [
     (rb"\xff\xfe|\xfe\xff", "UTF-16 text", "expected UTF-8: iconv -f UTF-16 -t UTF-8 {}"),
     (
         rb"\s*\[?(page_content=['\"]|[A-Z]\w*\(\w+=['\"\[]|\{'|Node ID: )",
-        "objects as Python prints them",
-        "expected them as JSON, with query, documents and scores, as json.dump writes",
+        "printed Python objects",
+        "expected JSON with query, documents and scores, for example from json.dump",
     ),
     (
         rb"(---\s*)?([^\s:{}\[\],]+:[ \t]*(\r?\n\s*(- |[^\s:]+:\s)|\[)|- [\w-]+:\s)",
@@ -75,33 +75,33 @@ _FOREIGN = [
     ),
     (
         rb'\s*\{.*"ragkpi"\s*:\s*"[0-9]',
-        "a result that ragkpi wrote",
-        "expected the run or qrels that it is about",
+        "a saved result of ragkpi",
+        "expected the run or qrels that it evaluates",
     ),
     (
         rb"\x80[\x02-\x05]",
         "a pickle, which runs code when it is loaded",
-        "expected it written as JSON",
+        "expected JSON",
     ),
     (
         rb"PK\x03\x04.{0,500}?(\[Content_Types\]|_rels/|docProps/|xl/|opendocument\.spreadsheet)",
         "a workbook, such as .xlsx",
-        "expected its sheet saved as CSV",
+        "expected a CSV export of the sheet",
     ),
-    (rb"PK\x03\x04", "a zip archive", "expected a file of ids, as 'ragkpi formats' lists them"),
-    (rb"\x93NUMPY", "an array of numpy", "expected a file of ids, as 'ragkpi formats' lists them"),
+    (rb"PK\x03\x04", "a zip archive", "expected a format that 'ragkpi formats' lists"),
+    (rb"\x93NUMPY", "an array of numpy", "expected a format that 'ragkpi formats' lists"),
     (
         rb"SQLite format 3\0",
         "a SQLite database",
         "expected CSV: sqlite3 -csv -header {} 'SELECT …'",
     ),
-    (rb"\x04\x22\x4d\x18", "compressed by lz4", "expected gzip or zstd; of ranx, JSON"),
+    (rb"\x04\x22\x4d\x18", "compressed by lz4", "expected gzip or zstd, or JSON from ranx"),
     (rb"\s*<(?i:!doctype|html|table)\b", "HTML", "expected CSV or JSON"),
     (
-        # Of a run with JSON in its last column, the fourth word is a rank.
+        # In a run with JSON in its last column, the fourth word is a rank.
         rb"(?!\s*(\S+\s+){3}[-+]?[0-9]+\s)\[?[^\s{}\[\]\"',;|][^\n\t{}]*[ :]\{\"[^\n]*\}\s*(\n|$)",
         "text before the JSON of each line",
-        "expected JSON alone: sed 's/^[^{{]*//' {} > log.jsonl",
+        "expected only JSON: sed 's/^[^{{]*//' {} > log.jsonl",
     ),
     (
         rb"( +[A-Za-z_]\w*)+ *\r?\n *0 +\S|[^\n]*\n *-+( +-+)+ *\r?\n",
@@ -177,7 +177,7 @@ def _delimited(lines: list[bytes], columns: Sequence[Sequence[str]]) -> str | No
         is_named = not usual.isdisjoint(names)
         alike = len(widths) == 1 and widths != {0} and (is_named or len(lines[0].split()) != 6)
         if is_named and lines[-1].count(b'"') % 2:
-            alike = separator in lines[0]  # a quoted value goes over lines
+            alike = separator in lines[0]  # a quoted value spans lines
         if name == "tsv":
             alike = alike and is_named and not any(map(is_number, words))
         if alike or not any(map(names.isdisjoint, columns)):
@@ -211,7 +211,7 @@ def _data_lines(head: bytes) -> Iterator[bytes]:
 
 
 def _first_line(head: bytes) -> bytes:
-    """Return the first line that is neither blank nor a comment; empty if there is none."""
+    """Return the first line that is neither blank nor a comment; empty without one."""
     return next(_data_lines(head), b"")
 
 
@@ -253,7 +253,7 @@ def _numbered_columns(lines: Iterable[bytes]) -> str | None:
     if width == 4:
         documents = {row[1] for row in first}
         scored = from_one and all(is_number(row[3]) for row in rows)
-        # In qrels this column is the iteration, equal on all lines.
+        # In qrels this column is the iteration, the same on all lines.
         alike = documents <= {b"0", b"Q0"}
         return "colbert" if scored and len(documents) == len(first) and not alike else None
     scored = all(is_number(row[2]) for row in rows)
@@ -268,14 +268,14 @@ def _names(words: Iterable[bytes]) -> list[str]:
 class Reading(NamedTuple):
     """The user's choices for reading a file; without a format, its first bytes decide."""
 
-    format: str | None = None  # its name
+    format: str | None = None  # the name of the format
     shape: Shape | None = None  # the meaning of keys or columns (--map-run, --map-qrels)
     scores: ScoreKind = "similarity"  # "distance" if smaller scores are better
     sieve: Sieve | None = None  # leaves documents out or folds them before ranking
     levels: Mapping[bytes, int] = trec.NONE  # the levels of words and letters
 
     def of_pool(self) -> Reading:
-        """Return the choices for the run's pool, whose format may differ."""
+        """Return the choices for the run's pool, whose format can differ."""
         return Reading(sieve=self.sieve)
 
 
@@ -291,7 +291,7 @@ class FileReader(NamedTuple):
     sieve: Sieve | None = None
     numbers: Literal["checked", "believed"] = "checked"  # by a map
     instead: str = ""  # the advice if the numbers of a run look like levels
-    judged: tuple[str, Origin] | None = None  # the qrels beside a run, and the place in them
+    judged: tuple[str, Origin] | None = None  # the qrels of a run, and the path in them
     levels: Mapping[bytes, int] = trec.NONE
 
     def stream_run(self, source: Source, *, held: bool = False) -> Iterator[RunColumns]:
@@ -306,7 +306,7 @@ class FileReader(NamedTuple):
     def stream_columns(self, source: Source) -> Iterator[RunColumns]:
         """Read all documents of a run; `InputError` at the end if they are judgements.
 
-        `trec.ranked` is to check its queries once they are whole.
+        The caller applies `trec.ranked` to complete queries.
         """
         return trec.best_first(self._of_run(source), self.scores)
 
@@ -320,7 +320,7 @@ class FileReader(NamedTuple):
                     refuse_twice(block, *self.judged)
             yield block
         if levels:
-            fault = f"holds {levels}, not rankings"
+            fault = f"contains {levels}, not rankings"
             advice = self.instead or f"{spell('map_run', map_)} reads numbers as scores"
             raise InputError(source.name, None, fault, f"expected a run ({advice})")
 

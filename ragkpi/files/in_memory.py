@@ -1,7 +1,7 @@
 """Runs and qrels as Python objects: mappings, lists of documents, rows and data frames.
 
-Ids are joined and encoded many at a time, because a step per row is slow. A mapping can be as large
-as a file, so it becomes blocks of whole queries.
+Ids are encoded many at a time, because a step per row is slow. A mapping can be as large as a
+file, so it becomes blocks of whole queries.
 """
 
 from __future__ import annotations
@@ -63,7 +63,7 @@ def _empty(what: Kind) -> UsageError:
 
 @dataclass
 class _Table:
-    """Rows by their columns, and as parsed JSON (`tables.TableFile`)."""
+    """Rows as columns, and as parsed JSON (`tables.TableFile`)."""
 
     file: Kind
     names: list[str]
@@ -71,7 +71,7 @@ class _Table:
     records: Callable[[], list[Any]]
     line: int | None = None
     odd_ids: OddIds = "kept"
-    ids: Sequence[Sequence[Any]] = ()  # of queries and documents, once they are read
+    ids: Sequence[Sequence[Any]] = ()  # of queries and documents, after reading
 
     @property
     def nested(self) -> list[str]:
@@ -102,7 +102,7 @@ class _Table:
 
 
 def _text_of(number: Any) -> str:
-    """Write a number as in a file; a missing one is empty."""
+    """Write a number as in a file; a missing one as empty text."""
     return "" if number is None else str(int(number) if isinstance(number, bool) else number)
 
 
@@ -254,7 +254,7 @@ def _first_value(of: Any) -> Any:
 def _parsed(value: Any, what: Kind, depth: int = 0) -> Any:
     """Return the content of a query as parsed JSON: objects by attributes, without their lists.
 
-    The depth of a document is 2, in a list or in a list of a record. A pair is one, too.
+    The depth of a document is 2, in a list or in a list of a record. A pair is a document as well.
     """
     if isinstance(value, bytes):
         return decoded(value)
@@ -265,7 +265,7 @@ def _parsed(value: Any, what: Kind, depth: int = 0) -> Any:
     if isinstance(value, _LISTS):
         inside = [_parsed(one, what, max(depth, 1) + 1) for one in value]
         pair = depth == 2 and len(inside) == 2 and isinstance(inside[1], int | float)
-        if pair and not isinstance(inside[0], float):  # in Chroma's lists, two scores are none
+        if pair and not isinstance(inside[0], float):  # Chroma has lists of two scores
             return {"document": inside[0], "score" if what == "run" else "level": float(inside[1])}
         return inside
     inner = value if isinstance(value, Mapping) else getattr(value, "__dict__", {})
@@ -290,7 +290,7 @@ def _document_columns(
     )
 
 
-# Rows, whose scores can be levels or NaN, and the caller's objects for them.
+# Rows, whose scores can be levels or NaN, and the caller's values of them.
 _Rows: TypeAlias = "tuple[RunColumns, Sequence[Any]]"
 
 
@@ -345,8 +345,8 @@ def _table_of(data: Any, what: Kind, shape: Shape | None) -> _Table | None:
         return _Table(what, [], data.get, list) if flat else None
     if hasattr(data, "collect") and not hasattr(data, "__len__"):
         raise UsageError(
-            f"the {what} given is a {type(data).__name__}, which holds no rows yet; "
-            "expected it collected, e.g. .collect()"
+            f"the {what} given is a {type(data).__name__}, which has no rows yet; "
+            "collect it first: .collect()"
         )
     if hasattr(data, "column_names") or hasattr(data, "columns"):
         names = names_of(data)
@@ -398,7 +398,7 @@ def _table_of_rows(rows: list[Any], what: Kind, shape: Shape | None) -> _Table:
             width = max(places.values()) if isinstance(first, tuple | list) else 0
             others = (row for row in rows if not hasattr(row, "__len__") or len(row) <= width)
             row = next(others, None) or next(row for row in rows if name not in row)
-            fault = f"the {what} given holds {_brief(row)}"
+            fault = f"the {what} given contains {_brief(row)}"
             raise UsageError(f"{fault}; expected rows like its first one") from None
 
     return _Table(what, list(places), column, lambda: [_parsed(row, what) for row in rows])

@@ -1,6 +1,6 @@
 """JSON and JSON Lines: find the records of a file, which its shape (`ragkpi.files.shapes`) reads.
 
-JSON Lines are read as a stream; any other JSON is held in memory whole.
+JSON Lines are read as a stream; any other JSON is read into memory as a whole.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ _WHOLE = 'expected {"query": {"document": number, …}, …} or an array of resu
 _SHORTEST_VALUE = 5
 SMALLEST_BOMB = 1 << 24
 _COST = 100  # bytes of memory per decoded value
-# A string, which may be a key.
+# A string, which can be a key.
 _KEY = re.compile(r'"[^"\\]*(?:\\.[^"\\]*)*"(\s*:)?', re.DOTALL)
 
 
@@ -57,7 +57,7 @@ def _read_whole(source: Source, kind: Kind, shape: Shape | None) -> Iterator[Doc
 
 
 def _shape_of_text(text: JsonText, kind: Kind, user: Shape | None) -> Shape:
-    """Return the shape of a JSON text by its first records or keys."""
+    """Return the shape of a JSON text, by its first records or keys."""
     probe = text.copy()
     root: Root = "$[]"
     if probe.next() == "[":
@@ -96,7 +96,7 @@ def _rows(table: Element, file: str) -> Iterator[Element]:
     line, _, value, place = table
     rows = table_rows(value)
     if rows is None:
-        raise InputError(file, line, "no table", "expected columns and rows of the same width")
+        raise InputError(file, line, "not a table", "expected columns and rows of the same width")
     return ((line, key, row, place) for key, row in rows)
 
 
@@ -209,7 +209,7 @@ def _read_lines(source: Source, kind: Kind, shape: Shape | None) -> Iterator[Doc
 def read_objects(source: Source) -> Iterator[tuple[int, Any]]:
     """Yield the line and the value of each record: of lines, of an array, or the one object.
 
-    An object of objects holds a record for each query, its key.
+    An object of objects contains a record for each query, its key.
     """
     if _has_lines(source):
         for numbers, values in _values_of(blocks(source), _RECORDS):
@@ -236,7 +236,7 @@ def _values_of(
 ) -> Iterator[tuple[Sequence[int], Sequence[Any]]]:
     """Yield the numbers and the values of lines: of a block at once, or line by line to refuse one.
 
-    A mark that no file knows stands between two lines: a value that goes over lines contains it.
+    A random mark separates the lines, so a value that spans lines contains the mark.
     """
     mark = os.urandom(8).hex()
     for block in texts:

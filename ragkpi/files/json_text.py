@@ -57,7 +57,7 @@ def is_scalar(value: Any) -> bool:
 
 
 def alone(value: Any) -> Any:
-    """Return the only element of a list; any other value as it is."""
+    """Return the only element of a list; any other value unchanged."""
     return value[0] if isinstance(value, list) and len(value) == 1 else value
 
 
@@ -81,7 +81,7 @@ class Path:
     def scalar(self, value: Any, key: str | None = None, number: int = 0) -> Any:
         """Return the first id or number on the path, or None.
 
-        An id may stand alone in a list under its key, as search engines write fields.
+        An id can be the only element of a list, as search engines write fields.
         """
         some = (alone(one) if keys else one for one, keys in self._values(value, key, number))
         return next(filter(is_scalar, some), None)
@@ -140,7 +140,7 @@ class Path:
 
 
 class JoinedPath(Path):
-    """An id of several keys, ``{source}#{page}``: no id if one of them is missing."""
+    """An id of several keys, ``{source}#{page}``; None if one of them is missing."""
 
     def __init__(self, text: str) -> None:
         super().__init__("")
@@ -164,7 +164,7 @@ _SCORED = re.compile(r"(.+):(-?\d*\.\d+)")  # doc-17:0.912
 
 
 def unfolded(value: Any) -> Any:
-    """Return the object or list in a text, as JSON or as Python prints it; else the value."""
+    """Return the object or list in a text, as JSON or printed by Python; else the value."""
     if not isinstance(value, str) or value[:1] not in ("{", "[", "("):
         return value
     with suppress(ValueError, RecursionError):
@@ -176,7 +176,7 @@ def unfolded(value: Any) -> Any:
 
 
 def is_number(value: Any) -> bool:
-    """Whether a decoded value is a number, or a text that is one."""
+    """Whether a decoded value is a number, or the text of one."""
     if isinstance(value, str):
         return bool(_NUMBER.fullmatch(value))
     return isinstance(value, int | float) and not isinstance(value, bool)
@@ -185,8 +185,8 @@ def is_number(value: Any) -> bool:
 def listed_in(text: str) -> Any:
     """Return the list in a cell: JSON, Python's, or values between bars, semicolons or commas.
 
-    Ids with a score behind a colon map ids to numbers. What begins as a list in another writing
-    stays a text.
+    Ids followed by a colon and a score become an object of numbers. Text that only begins like a
+    list stays text.
     """
     value = unfolded(text)
     if not isinstance(value, str) or value[:1] in ("{", "[", "("):
@@ -198,7 +198,7 @@ def listed_in(text: str) -> Any:
 
 
 def _without_tuples(value: Any) -> Any:
-    """Return a value of Python as JSON has it; numbers keep their text."""
+    """Return a Python value as decoded JSON; numbers keep their text."""
     if isinstance(value, dict):
         return {str(key): _without_tuples(inner) for key, inner in value.items()}
     if isinstance(value, list | tuple):
@@ -258,7 +258,7 @@ def _follow(
 
 
 def _keys_of_first(value: Any, steps: list[str]) -> Iterator[str]:
-    """Yield the keys of an object that match the first step, or the first steps together."""
+    """Yield the keys of an object that match the first step, or the first steps joined."""
     if isinstance(value, dict):
         step = ".".join(steps[: _length_of_first(value, steps)])
         yield from _named_keys(value, step.removesuffix("[]"))
@@ -285,16 +285,16 @@ def _named_keys(value: dict[str, Any], name: str) -> Iterator[str]:
 
 
 def _behind(key: str | None, steps: Sequence[str]) -> Sequence[str] | None:
-    """Return the steps behind a key, which takes several if it has dots; None for another key."""
+    """Return the steps after a key, which uses several if it has dots; None for another key."""
     count = str(key).count(".") + 1
     return steps[count:] if ".".join(steps[:count]).removesuffix("[]") == key else None
 
 
-# Line, key (None in an array), value, and its begin and end in the text.
+# Line, key (None in an array), value, and its start and end in the text.
 Element = tuple[int, str | None, Any, tuple[int, int]]
 
 _SPACE = re.compile(r"[ \t\n\r]*")
-# MongoDB's way to write types: {"$numberDouble": "0.5"}.
+# MongoDB's extended JSON: {"$numberDouble": "0.5"}.
 _TYPES = {"$oid", "$uuid", "$numberInt", "$numberLong", "$numberDouble", "$numberDecimal"}
 
 
@@ -329,12 +329,12 @@ class JsonText:
         return JsonText(self.file, self.text, self._expected, self.of_line)
 
     def end(self) -> None:
-        """Refuse anything but white space after the cursor."""
+        """Refuse anything but whitespace after the cursor."""
         if self.next():
             raise self._refusal("Extra data")
 
     def next(self) -> str:
-        """Move to the next character that is not white space and return it; "" at the end."""
+        """Move to the next character that is not whitespace and return it; "" at the end."""
         match = _SPACE.match(self.text, self._position)
         self._go(match.end() if match else self._position)
         return self.text[self._position : self._position + 1]
@@ -355,7 +355,7 @@ class JsonText:
         return map(self.entry, self._keys())
 
     def under(self, keys: Sequence[str]) -> Iterator[None]:
-        """Go to each value under nested keys of the object at the cursor, which the caller passes.
+        """Go to each value under nested keys of the object at the cursor; the caller skips it.
 
         A key with ``[]`` goes through each element of its list.
         """
@@ -378,7 +378,7 @@ class JsonText:
                 yield from self.under(rest)
         if not found:
             fault = f"no key {keys[0]} (keys: {shown_names(others)})"
-            raise InputError(self.file, line, fault, "expected the records there")
+            raise InputError(self.file, line, fault, "expected the key of the records")
 
     def entry(self, key: str | None = None) -> Element:
         """Decode the value at the cursor, as the entry with this key."""
@@ -388,7 +388,7 @@ class JsonText:
         return line, key, value, (start, self._position)
 
     def _keys(self) -> Iterator[str | None]:
-        """Yield each key with the cursor at its value; the caller moves past the value."""
+        """Yield each key with the cursor at its value; the caller skips the value."""
         seen = set[str]()
         opened = self._take("{[")
         closed = "}" if opened == "{" else "]"
@@ -424,7 +424,7 @@ class JsonText:
     def _refusal(self, reason: str) -> InputError:
         column = self._position - self.text.rfind("\n", 0, self._position)
         return InputError(
-            self.file, self._line, f"no JSON ({reason} at column {column})", self._expected
+            self.file, self._line, f"invalid JSON ({reason} at column {column})", self._expected
         )
 
 
@@ -458,7 +458,7 @@ def octets_of(value: object, file: str, line: int, what: str) -> bytes:
 
 
 def kind_of(value: object) -> str:
-    """Return what a JSON value is, for a message."""
+    """Return the type of a JSON value, for a message."""
     kinds = {list: "an array", bool: "true or false", type(None): "null", str: "a text or number"}
     return "an object" if isinstance(value, dict) else kinds.get(type(value), "no text")
 
@@ -470,7 +470,7 @@ def key_twice(file: str, line: int | None, key: str) -> SeparateRankingsError:
 
 
 def no_json(file: str, line: int, problem: Exception, expected: str) -> InputError:
-    """Return the error for a text that the JSON decoder refuses with `problem`."""
+    """Return the error for text that the JSON decoder rejects with `problem`."""
     if isinstance(problem, RecursionError):
         reason = "nested too deeply"
     elif isinstance(problem, json.JSONDecodeError):
@@ -478,7 +478,7 @@ def no_json(file: str, line: int, problem: Exception, expected: str) -> InputErr
         reason = f"{problem.msg} at column {problem.colno}"
     else:
         reason = str(problem)
-    return InputError(file, line, f"no JSON ({reason})", expected)
+    return InputError(file, line, f"invalid JSON ({reason})", expected)
 
 
 def written(value: object) -> bytes:

@@ -182,7 +182,7 @@ _RULE = rb"(?=[^\n]*([-=]|\xe2[\x94\x95][\x80\x81\x90]))([-+|=: \r]|\xe2[\x94\x9
 PRINTED = re.compile(rb"\s*(%b)?%b(%b)?%b" % (_RULE, _BARS, _BARS, _RULE))
 
 
-_HELD = "expected the lines of a query together, or a file that is not compressed"
+_HELD = "expected the lines of each query together, or a file that is not compressed"
 
 
 def whole_text(source: Source) -> Block | None:

@@ -21,7 +21,7 @@ from ragkpi.wording import did_you_mean
 
 Kind = Literal["run", "qrels"]
 _MOST_FILES = 2000  # searched for a mistyped name
-"""What a file holds."""
+"""The role of a file."""
 
 BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 _PIECE = 1 << 20
@@ -57,7 +57,7 @@ def _open_zstandard(stream: BinaryIO) -> Any:
     return MemberStream(stream, lambda: zstandard().decompressobj(), limited=False)
 
 
-# Long enough that no id begins like this: "BZh" alone could be a query.
+# Long enough to exclude ids: "BZh" alone could be a query.
 _BZIP2 = tuple(
     b"BZh%d" % level + block for level in range(1, 10) for block in (b"1AY&SY", b"\x17rE8P\x90")
 )
@@ -73,14 +73,14 @@ DECOMPRESSORS: dict[bytes | tuple[bytes, ...], tuple[str, Callable[[BinaryIO], A
 
 # Few bytes can expand to very many: 4 bytes of zstandard to 128 kB, and those to 64 MB.
 _COMPRESSED_AT_ONCE = 1 << 11
-# Bytes that bz2 and lzma return at a time.
+# Maximum bytes that bz2 and lzma return at a time.
 _TEXT_AT_ONCE = 1 << 20
 
 
 class MemberStream:
     """Decompresses a file member by member.
 
-    `decompressor` makes a decompressor of one member; `limited` ones accept an output limit.
+    `decompressor` creates a decompressor for one member; `limited` ones accept an output limit.
     """
 
     def __init__(
@@ -129,7 +129,7 @@ MOST_HELD = 1 << 31
 
 def too_large(file: str, expected: str) -> InputError:
     """Return the error for an input too large for memory."""
-    fault = f"more than {MOST_HELD >> 30} GB that have to be held in memory"
+    fault = f"more than {MOST_HELD >> 30} GB of data, too large for memory"
     return InputError(file, None, fault, expected)
 
 
@@ -145,8 +145,8 @@ def _beside(path: str) -> list[str]:
 class Source:
     """An opened input: a file, a pipe, ``-`` or a folder of parquet files.
 
-    A file is opened once, so a file that replaces it later is not read. If a file changes while it
-    is read, closing the source raises an error. `size` is the length of a plain, uncompressed file,
+    A file is opened once, so a later replacement is not read. If a file changes during reading,
+    closing the source raises an error. `size` is the length of a plain, uncompressed file,
     `place` the position of `fill`. A folder's bytes are those of the first of its `parts`.
     """
 
@@ -178,7 +178,7 @@ class Source:
         try:
             if path == "-":
                 if sys.stdin is None:
-                    raise InputError("-", None, "standard input is closed", "expected it open")
+                    raise InputError("-", None, "standard input is closed", "give a file")
                 return open(os.dup(sys.stdin.fileno()), "rb")
             if os.path.isdir(path):
                 judged = os.path.join(path, "qrels", "")  # of BEIR
@@ -238,7 +238,7 @@ class Source:
                 self._spool_folder = tempfile.gettempdir()
             except OSError as problem:
                 fault = f"cannot be copied to a temporary folder ({problem.strerror or problem})"
-                raise InputError(self.name, None, fault, "expected TMPDIR, or a file") from None
+                raise InputError(self.name, None, fault, "set TMPDIR, or give a file") from None
 
     def peek(self, length: int) -> bytes:
         """Return up to `length` next bytes without consuming them, without a byte order mark."""
@@ -302,7 +302,7 @@ class Source:
             spool.write(text)
         except OSError as problem:
             fault = f"its copy in {self._spool_folder} cannot be written ({problem.strerror})"
-            raise InputError(self.name, None, fault, "expected room there, or a file") from None
+            raise InputError(self.name, None, fault, "free space there, or give a file") from None
 
     def _finish_hash(self) -> None:
         """Hash standard input, including bytes of a pipe that no reader consumed."""
@@ -360,8 +360,8 @@ class Source:
                 self._stream = self._decompressed(self._file)
             return
         if self._spool is None:
-            fault = f"more than {MOST_HELD >> 30} GB of a pipe would have to be read again"
-            raise InputError(self.name, None, fault, "expected the lines of a query together")
+            fault = f"more than {MOST_HELD >> 30} GB from a pipe, too large to be read twice"
+            raise InputError(self.name, None, fault, "expected the lines of each query together")
         rest = memoryview(bytearray(1 << 20))
         while self.fill(rest):
             pass

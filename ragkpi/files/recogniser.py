@@ -1,12 +1,12 @@
-"""Find where parsed records hold queries, documents, scores and levels, by the names of their keys.
+"""Find queries, documents, scores and levels in parsed records by the names of their keys.
 
-1. A stack of `ragkpi.files.stacks` is told by its keys: its map counts.
-2. Names settle: one list or row, one query, one document and at most one score or rank, wherever
-   they stand in the structure.
-3. Else nothing is read: a `Recognition` has the keys with examples, and a map with ``?`` for what
-   no name settles.
+1. The keys match a stack of `ragkpi.files.stacks`: its map applies.
+2. Names identify one list or row, one query, one document and at most one score or rank, at any
+   depth of the structure.
+3. Otherwise nothing is read: the `Recognition` lists the keys with examples, and a map with ``?``
+   for each part that no name identifies.
 
-`ragkpi.files.structure` makes columns of the lists in records; here their names are looked up.
+`ragkpi.files.structure` makes columns of the lists in records; this module looks up their names.
 """
 
 from __future__ import annotations
@@ -43,19 +43,19 @@ NO_MAP: Mapping[str, str] = {}
 
 
 class Recognition(NamedTuple):
-    """What names say of a sample of records.
+    """The parts of a sample of records that names identify.
 
     Attributes
     ----------
     maps
-        From parts of a map to paths, with ``?`` for what no name settles; several if known names
-        claim a part.
+        From parts of a map to paths, with ``?`` for a part that no name identifies; several if
+        several known names match a part.
     fault
-        Why nothing is read; "" if names settle every part.
+        Why nothing is read; "" if names identify every part.
     advice
         What to do if no map reads the file.
     stack
-        The name of the stack that has the whole map; "" if names settle parts of it.
+        The name of the stack whose map is complete; "" if names identify parts of it.
     """
 
     maps: Sequence[Mapping[str, str]]
@@ -70,14 +70,14 @@ class Recognition(NamedTuple):
 
     @property
     def is_plain(self) -> bool:
-        """Whether the reading goes without saying: an id of the query, and no inner keys."""
+        """Whether the reading needs no note: a query id and no nested keys."""
         if self.map.get("records") == "$":
             return "list" in self.map
         of_id = plain_name(self.map.get("query", "")) in fields.QUERY_ID
         return of_id and not any("." in path or "[" in path for path in self.map.values())
 
     def under(self, path: str) -> Recognition:
-        """Return the finding of records at a path; "" is that of the records themselves."""
+        """Return this recognition for records at a path; "" for the records themselves."""
         return self._replace(maps=[{"records": path, **of} for of in self.maps]) if path else self
 
 
@@ -89,14 +89,14 @@ def map_text(map_: Mapping[str, str]) -> str:
 def recognise(
     records: Sequence[Any], kind: Kind, given: Mapping[str, str] = NO_MAP, root: Root = ""
 ) -> Recognition:
-    """Return what names say of some records.
+    """Identify the parts of some records by name.
 
     Parameters
     ----------
     records
         Decoded JSON, or rows of a table as mappings from column to cell.
     given
-        Parts that a user maps; the others are found.
+        Parts that a user maps; names identify the others.
     root
         The path to the records.
 
@@ -122,12 +122,12 @@ def recognise(
         other: Kind = "qrels" if kind == "run" else "run"
         if not _find(records, other, given, root).fault:
             advice = f"expected {spell(f'map_{kind}', map_text(found.map))}"
-            return found._replace(advice=advice)  # files in the wrong order are no choice of maps
+            return found._replace(advice=advice)  # swapped files, so no choice of maps
     return found
 
 
 def _find(records: Sequence[Any], kind: Kind, given: Mapping[str, str], root: Root) -> Recognition:
-    """Return what names say of records, else of tables and of objects of queries in them."""
+    """Identify the parts of records, or else of tables and objects of queries in them."""
     rest = {part: of for part, of in given.items() if part != "records"}
     mapped = "records" in given
     places = [place_at(records, given["records"])] if mapped else places_in(records, root)
@@ -142,13 +142,13 @@ def _find(records: Sequence[Any], kind: Kind, given: Mapping[str, str], root: Ro
 
 
 _NOTHING: Mapping[Kind, tuple[str, str]] = {
-    "run": ("holds no results", "expected a run of at least one line"),
-    "qrels": ("holds no judgements", "expected qrels of at least one"),
+    "run": ("contains no results", "expected at least one document"),
+    "qrels": ("contains no judgements", "expected at least one"),
 }
 
 
 def _has_empty_lists(record: Any) -> bool:
-    """Whether a record has lists or objects of documents, all without any."""
+    """Whether a record has lists or objects of documents, all of them empty."""
     values = record.values() if isinstance(record, dict) else ()
     inner = [one for one in values if isinstance(one, dict | list)]
     return bool(inner) and all(not one or _has_empty_lists(one) for one in inner)
@@ -157,7 +157,7 @@ def _has_empty_lists(record: Any) -> bool:
 def recognise_keyed(
     values: Sequence[Any], kind: Kind, given: Mapping[str, str] = NO_MAP
 ) -> Recognition:
-    """Return what names say of some values of an object whose keys are queries."""
+    """Identify the parts of some values of an object whose keys are queries."""
     search = _Search(kind, {part: of for part, of in given.items() if part != "records"}, True)
     return search.find(Structure.of(values, keyed=True), "").under("$")
 
@@ -173,7 +173,7 @@ def _stack_of(records: Sequence[Any], kind: Kind) -> Stack | None:
 
 
 def _expanded(map_: Mapping[str, str], stack: Stack, record: Any) -> Sequence[Mapping[str, str]]:
-    """Return the maps of a stack: one for each key that a star in its records stands for."""
+    """Return the maps of a stack: one for each key that the star in its path matches."""
     if "*" not in map_.get("records", ""):
         return [map_]
     values = {"$": record}
@@ -188,7 +188,7 @@ def _expanded(map_: Mapping[str, str], stack: Stack, record: Any) -> Sequence[Ma
 
 
 def _of_maps(maps: Sequence[Mapping[str, str]], stack: Stack) -> Recognition:
-    """Return what the maps of a stack say: separate rankings if there are several."""
+    """Return the recognition by the maps of a stack; several maps are separate rankings."""
     if len(maps) == 1:
         return Recognition(maps, stack=stack.name)
     paths = [map_["records"].encode("utf-8", "surrogatepass") for map_ in maps]
@@ -198,17 +198,17 @@ def _of_maps(maps: Sequence[Mapping[str, str]], stack: Stack) -> Recognition:
 
 
 class _Documents(NamedTuple):
-    """A listing that may hold documents.
+    """A listing that could contain documents.
 
     Attributes
     ----------
     ids
-        Paths to the id; several if known names claim it; none if no name does.
+        Paths to the id; several if several known names match; none if no name does.
     order
-        What orders the documents, or their levels, as parts of a map.
+        The numbers that rank the documents, or their levels, as parts of a map.
     claim
-        3 for a list of a known name, 2 for a known name of documents, 1 for an ``id`` or a source
-        beside a number that is known; 0 for none.
+        3 for a list with a known name, 2 for a known name of documents, 1 for an ``id`` or a source
+        next to a known number; 0 for none.
     """
 
     listing: Listing
@@ -229,19 +229,19 @@ class _Query(NamedTuple):
 
 
 class _Search(NamedTuple):
-    """What is looked for: the parts of a run or of qrels; a user, or a stack, gives some."""
+    """A search for the parts of a run or of qrels; a user or a stack gives some of them."""
 
     kind: Kind
     given: Mapping[str, str]
     keyed: bool = False  # whether the keys of the records name the queries
 
     def find(self, structure: Structure, root: Root) -> Recognition:
-        """Return what names say of records, or of records in them if these are not rows."""
+        """Identify the parts of records, or of records in them if these are not rows."""
         claims = self._claims(structure) or [self._unnamed(structure)]
         queries = [self._query(documents, structure) for documents in claims]
         each = list(zip(claims, queries, strict=True))
         if len(claims) > 1:
-            fault = f"{_listed([one.path for one in claims])} may each be the list of documents"
+            fault = f"{_listed([one.path for one in claims])} could each be the list of documents"
         else:
             fault = next(self._faults(*each[0], root), "")
         if not fault:
@@ -257,7 +257,7 @@ class _Search(NamedTuple):
         return Recognition(maps, f"{unreadable or fault} {_keys(structure)}", advice)
 
     def _claims(self, structure: Structure) -> list[_Documents]:
-        """Return the listing that holds documents; several if names leave it open."""
+        """Return the listing that contains documents; several if names are ambiguous."""
         if "list" in self.given:
             listing = structure.at(self.given["list"].split("|")[0])
             return [self._documents(listing, structure, 3)] if listing.columns else []
@@ -267,24 +267,24 @@ class _Search(NamedTuple):
             if (claim := self._claim(listing, structure))
         ]
         found = [one for one in found if one.claim]
-        if self.kind == "qrels":  # the numbers beside a list are its levels
+        if self.kind == "qrels":  # the numbers next to a list are its levels
             levels = fields.are_levels
             beside = {path for of in found for path in structure.beside(of.listing, levels)}
             found = [one for one in found if one.path not in beside]
         if self.keyed:
             found = [one for one in found if one.claim == 3 or not one.path]
-            # A list of records, each with a list, is no list of one query.
+            # A list of records, each with a list, is not the list of one query.
             found = [one for one in found if not one.path.startswith("@value[].")]
         found = [one for one in found if not _gives_way(one, found)]
         best = [one for one in found if one.claim == max(of.claim for of in found)]
         if len(best) == 1 and best[0].listing.name == "ids":
-            # A database draws ids; what people gave may be in the objects beside them.
+            # A database generates ids; the objects next to them can have the users' own ids.
             around = best[0].listing.around
             best += [one for one in found if one.claim == 1 and one.listing.around == around]
         return best
 
     def _unnamed(self, structure: Structure) -> _Documents:
-        """Return the only list, or the record, if no name says where documents are."""
+        """Return the only list, or the record, if no name identifies the documents."""
         lists = [listing for listing in structure.values() if listing.path]
         if len(lists) < 2:
             return _Documents(lists[0] if lists else structure.at(""), [], {}, 0)
@@ -293,7 +293,7 @@ class _Search(NamedTuple):
         return _Documents(Listing("?", listing.columns), [], self._number(listing, []), 0)
 
     def _claim(self, listing: Listing, structure: Structure) -> int:
-        """Return what the name of a list says: 3 for documents, 0 for those of the other role."""
+        """Return the claim of a list by its name: 3 for documents, 0 for the other role."""
         name, gold = listing.name, _says_gold(listing.path)
         if not listing.path:
             return 3 if self.keyed and self.kind == "qrels" and listing.is_of_values else 2
@@ -314,7 +314,7 @@ class _Search(NamedTuple):
         return 3 if name in names or listing.path.startswith("@value") else 2
 
     def _documents(self, listing: Listing, structure: Structure, claim: int) -> _Documents:
-        """Return what the names in a listing say, under what its own name claims."""
+        """Identify the documents in a listing, whose own name makes the claim."""
         columns = listing.columns
         beside = self._beside(listing, structure) if listing.path else NO_MAP
         if "@key" in columns:
@@ -340,14 +340,14 @@ class _Search(NamedTuple):
         return _Documents(listing, ids, order, claim if columns else 0)
 
     def _says_relevant(self, listing: Listing, ids: Sequence[str], structure: Structure) -> bool:
-        """Whether a name, or two keys alone, say that documents without levels are relevant."""
+        """Whether documents without levels are relevant, by a name or by having two keys only."""
         if listing.path:
             return listing.name in fields.JUDGED and listing.name not in fields.GRADED
         of_relevant = any(last_name(path) in fields.JUDGED_DOCUMENT for path in ids)
         return of_relevant or len({*listing.columns, *structure.others}) == 2
 
     def _of_tuples(self, columns: Mapping[str, list[Any]]) -> tuple[list[str], Mapping[str, str]]:
-        """Return the id and the number of pairs of a document and its score; else neither."""
+        """Return the id and the number of (document, score) pairs; nothing for other tuples."""
         places = {path.partition(".")[0] for path in columns}
         numbers = [of for of in places if are_numbers(columns.get(of, []))]
         names = (*fields.DOCUMENT, "id")
@@ -361,7 +361,7 @@ class _Search(NamedTuple):
         return [], {"score" if self.kind == "run" else "level": "?"} if numbers else {}
 
     def _ids(self, listing: Listing) -> tuple[list[str], bool]:
-        """Return the paths that names say to be ids, and whether one is that of a document."""
+        """Return the paths of ids by name, and whether one is a document id."""
         if "doc" in self.given:
             return [self.given["doc"]], True
         names = fields.DOCUMENT
@@ -375,13 +375,13 @@ class _Search(NamedTuple):
         ids = _near(listing.ids_of_name(("id", *fields.OF_DATABASES)))
         if near := _near(of_document) or ([] if ids else of_document):
             return fields.rivals(near, names), True
-        # Beside an id that a database may draw, what people gave is further inside.
+        # If a database can generate the id, the users' own id is further inside.
         given = [path for path in listing.columns if "." in path and _may_be_given(listing, path)]
         sources = _near(listing.ids_of_name(fields.SOURCES[:-1])) or (given if ids else [])
         return [*sources[:1], *ids[:1]], False
 
     def _beside(self, listing: Listing, structure: Structure) -> Mapping[str, str]:
-        """Return the list of scores or of levels beside a list."""
+        """Return the list of scores or of levels next to a list."""
         if self.kind == "qrels":
             found = structure.beside(listing, fields.are_levels)
             return {"levels": found[0]} if found else {}
@@ -389,16 +389,16 @@ class _Search(NamedTuple):
         return {"scores": found[0] if len(found) == 1 else "?"} if found else {}
 
     def _number(self, listing: Listing, ids: Sequence[str]) -> Mapping[str, str]:
-        """Return what orders documents, or their levels, by its name.
+        """Return the numbers that rank documents, or their levels, by name.
 
-        A level stands in the document, or in the object of its id; a score may stand deeper.
+        A level is in the document, or in the object of its id; a score can be deeper.
         """
         inside = tuple(f"{path.rpartition('.')[0]}." for path in ids if "." in path)
         if self.kind == "qrels":
             for path in listing.of_name(fields.LEVEL_OR_SCORE):
                 near = "." not in path or path.startswith(inside or "\0")
                 if near and path not in ids and {*listing.columns[path]} != {None}:
-                    # A retriever's score of what is all positive is no level.
+                    # The retriever's score of documents that are all positive is not a level.
                     of_search = last_name(path) == "score" and "positive" in listing.name
                     return {"level": "?" if of_search or not listing.is_only(path) else path}
             return {}
@@ -410,7 +410,7 @@ class _Search(NamedTuple):
         return {}
 
     def _query(self, documents: _Documents, structure: Structure) -> _Query:
-        """Find the nearest query: in the documents by its id, else in what is around them."""
+        """Find the nearest query: in the documents by its id, else around them."""
         if "query" in self.given:
             return _Query("", [self.given["query"]])
         listing = structure.at(documents.path)
@@ -425,7 +425,7 @@ class _Search(NamedTuple):
         return _Query(documents.path if texts else "", texts)
 
     def _queries(self, level: Listing, documents: _Documents) -> list[str]:
-        """Return the paths to a query around documents: an id, that of the case, else a text."""
+        """Return the paths to a query around documents: its id, the case id, else its text."""
         inside = [
             path
             for path in level.columns
@@ -445,7 +445,7 @@ class _Search(NamedTuple):
         return texts and (self._cases(level, documents) or texts)
 
     def _cases(self, level: Listing, documents: _Documents) -> list[str]:
-        """Return the id of a case, which is that of its query: of no hit and no row."""
+        """Return the id of a case, which is the query id; the id of a hit or a row is not."""
         rows = not documents.path
         names = {last_name(path) for path in level.columns}
         if rows and names.isdisjoint(fields.JUDGED_DOCUMENT):
@@ -454,30 +454,30 @@ class _Search(NamedTuple):
         return [path for path in ids if not (rows and path in documents.ids)][:1]
 
     def _faults(self, documents: _Documents, query: _Query, root: Root) -> Iterator[str]:
-        """Yield what names leave open."""
+        """Yield the ambiguities that names leave."""
         if not documents.claim:
-            yield "no name says where documents are"
+            yield "cannot tell which key has the documents"
         if len(query.paths) > 1:
             yield f"{_listed(query.paths)} each name the query"
         if len(documents.ids) > 1:
             known = {last_name(path) for path in documents.ids} <= {*fields.DOCUMENT}
-            claim = "each name" if known else "may each name"
+            claim = "each name" if known else "could each name"
             yield f"{_listed(documents.ids)} {claim} the document"
         if not query.paths:
-            yield "no name says which key is the query"
+            yield "cannot tell which key is the query"
         if not documents.ids:
-            yield "no name says which key is the document's id"
+            yield "cannot tell which key is the document id"
         if len(documents.order) > 1 and _NUMBERS.isdisjoint(self.given):
-            yield f"{_listed([*documents.order.values()])} may each order the documents"
+            yield f"{_listed([*documents.order.values()])} could each order the documents"
         if "?" in documents.order.values() and _NUMBERS.isdisjoint(self.given):
-            yield "no name says which number counts"
+            yield "cannot tell which number is the score or the level"
         if query.level and not root:
             yield "the query is inside a list"
 
     def _maps(
         self, documents: _Documents, query: _Query, root: Root, orders: Mapping[str, str]
     ) -> Iterator[Mapping[str, str]]:
-        """Yield the maps of a listing, by each name that claims a part."""
+        """Yield the maps of a listing, one for each name that matches a part."""
         each: list[Mapping[str, str]] = [{part: path} for part, path in orders.items()]
         for name, id_, order in product(
             query.paths or ["?"], documents.ids or ["?"], each or [NO_MAP]
@@ -493,9 +493,9 @@ class _Search(NamedTuple):
             yield {**map_, **(order if _NUMBERS.isdisjoint(self.given) else {}), **self.given}
 
     def _open_order(self, documents: _Documents) -> Mapping[str, str]:
-        """Return what orders documents, for a map that is left open, or ``?``.
+        """Return the numbers that rank documents, for an incomplete map, or ``?``.
 
-        A score or a level at the top of a document is left to the reader: it compares them all.
+        The reader finds scores and levels at the top of a document: it compares them all.
         """
         listing, order = documents.listing, documents.order
         part = "score" if self.kind == "run" else "level"
@@ -518,14 +518,14 @@ class _Search(NamedTuple):
 
 
 def _count_up(values: Sequence[Any]) -> bool:
-    """Whether numbers are places, from 0 or 1 on, list by list."""
+    """Whether numbers are positions, counted from 0 or 1 in each list."""
     places = [float(value) for value in values if value is not None]
     steps = pairwise([-1, *places])
     return len({*places}) > 1 and all(b in (0, 1) or b == a + 1 for a, b in steps)
 
 
 def _gives_way(one: _Documents, found: Sequence[_Documents]) -> bool:
-    """Whether a listing is one of records around another one."""
+    """Whether a listing contains the records around another one."""
     names_query = bool(one.listing.of_name(fields.QUERY_ID) or _texts_of_queries(one.listing))
     return any(
         other.path.startswith(f"{one.path}[]") and names_query
@@ -536,12 +536,12 @@ def _gives_way(one: _Documents, found: Sequence[_Documents]) -> bool:
 
 
 def _near(paths: Sequence[str]) -> list[str]:
-    """Return the paths to keys of a document, or of an object in it that usually has its id."""
+    """Return the paths to keys of a document, or of a nested object that usually has its id."""
     return [path for path in paths if name_above(path) in ("", *fields.WRAPPERS)]
 
 
 def _may_be_given(listing: Listing, path: str) -> bool:
-    """Whether a key inside a wrapper may be the id that people gave, by a word of its name."""
+    """Whether a word in the name of a nested key suggests an id that users chose."""
     words = {*last_name(path).split("_")}
     named = last_name(path) in fields.SOURCES[:-1] or not fields.ID_WORDS.isdisjoint(words)
     values = listing.columns[path]
@@ -551,12 +551,12 @@ def _may_be_given(listing: Listing, path: str) -> bool:
 
 
 def _says_gold(path: str) -> bool:
-    """Whether a word of a path says that people, and no retriever, made what is there."""
+    """Whether a word in a path says that its content is judged, not retrieved."""
     return not fields.NO_RANKING.isdisjoint(plain_name(path).split("_"))
 
 
 def _lists_around(path: str) -> Iterator[str]:
-    """Yield the lists around a list, the nearest first, and "" for the record."""
+    """Yield the lists around a list, nearest first, and "" for the record."""
     while "[]" in path:
         path = path.rpartition("[]")[0]
         yield path
@@ -576,12 +576,12 @@ def _texts_of_queries(listing: Listing) -> list[str]:
 
 
 def where_texts() -> str:
-    """Return the advice where texts stand instead of ids."""
-    return f"where qrels and run have texts alone, {spell('match', 'text')}"
+    """Return the advice for files with texts instead of ids."""
+    return f"if qrels and run have only texts, use {spell('match', 'text')}"
 
 
 def _has_texts(structure: Structure) -> bool:
-    """Whether texts stand where ids of documents would."""
+    """Whether records have texts in place of document ids."""
     return any(
         last_name(path) in (*fields.TEXT, *fields.RETRIEVED, *fields.NAMES["<gold texts>"])
         or (listing.is_of_values and are_texts(values))
@@ -591,21 +591,21 @@ def _has_texts(structure: Structure) -> bool:
 
 
 def _what_no_map_reads(structure: Structure) -> tuple[str, str]:
-    """Return why no map can read records, and what to do; two empty texts for others."""
+    """Return why no map can read the records, and what to do; empty texts if one can."""
     if structure.keys_of_levels:
         advice = 'expected each level with its document: {"doc_id": …, "level": …}'
-        return f"levels are keys under {structure.keys_of_levels}", advice
+        return f"the keys of {structure.keys_of_levels} are levels", advice
     for listing in structure.values():
         if listing.path and "index" in listing.columns and listing.of_name(fields.SCORE):
-            advice = "expected the id of the document that stood there among those sent"
-            return "an index instead of an id", advice  # of Cohere, Jina and Voyage
+            advice = "expected the ids of the documents at these positions in the request"
+            return "a position instead of an id", advice  # of Cohere, Jina and Voyage
         values = [one for of in listing.columns.values() for one in of]
         of_scores = fields.are_scores(listing.name) or fields.are_levels(listing.name)
         by_place = listing.is_of_values or listing.is_of_tuples
         fractions = any("." in str(one) for one in values)
         if listing.path and by_place and are_numbers(values) and not (of_scores or fractions):
             fault = f"lists numbers, not ids ({', '.join(map(str, values[:3]))})"
-            return fault, "expected the ids that stand at these places"
+            return fault, "expected the ids at these positions"
     return "", ""
 
 
@@ -615,7 +615,7 @@ def _listed(paths: Sequence[str]) -> str:
 
 
 def _keys(structure: Structure) -> str:
-    """Return the keys of records, each with an example and what it may be by its name."""
+    """Return the keys of records, each with an example and its possible meanings."""
     keys = [
         f"{_where(listing, path)} {_example(values[0])}{_may_be(path, values)}"
         for listing in structure.values()
@@ -646,7 +646,7 @@ _PARTS = {
 
 
 def _may_be(path: str, values: Sequence[Any]) -> str:
-    """Return what a key may be by its name, for a message."""
+    """Return the possible meanings of a key by its name, for a message."""
     parts = [part for part, names in _PARTS.items() if last_name(path) in names]
     if meaning(path) in ("score", "distance", "rank") and are_numbers(values):
         parts.append(meaning(path))

@@ -1,4 +1,4 @@
-"""Records: rows of named cells with their lines, from every kind of file and from memory.
+"""Records: rows of named cells with their lines, from any file format and from Python objects.
 
 Their readers choose the columns and the allowed cells.
 """
@@ -25,7 +25,7 @@ from ragkpi.files.tables import Row
 from ragkpi.wording import counted
 
 MEASURE, VALUE = ("measure", "metric"), ("value", "score", "result")  # names of columns
-_OF_RUNS = (b"runid", b"relstring")  # texts among the measures of trec_eval
+_OF_RUNS = (b"runid", b"relstring")  # text values in the output of trec_eval
 
 
 def read_records(
@@ -43,7 +43,7 @@ def read_records(
     elif layout in ("json", "jsonl"):
         for number, value in read_objects(source):
             if not isinstance(value, dict):
-                raise InputError(source.name, number, "no JSON object", "expected an object a line")
+                raise InputError(source.name, number, "not a JSON object", "expected one per line")
             yield number, value
     else:
         separator = b"\t" if layout == "tsv" else b","
@@ -89,7 +89,7 @@ def _rows_of(data: Any, argument: str) -> Any:
 
 
 def _of_trec_eval(source: Source) -> Iterator[Row]:
-    """Yield the values of single queries among the lines of ``trec_eval -q``."""
+    """Yield the values per query from the lines of ``trec_eval -q``."""
     for line, text in chain.from_iterable(block.lines() for block in blocks(source)):
         words = text.decode("utf-8", "surrogateescape").split()
         if words and len(words) != 3:
@@ -109,6 +109,6 @@ def _is_trec_eval(head: bytes) -> bool:
 
 def query_column(names: Sequence[str]) -> str | None:
     """Return the name of the column that identifies queries: by id, else by text."""
-    # Of `topic` and `query` the first is the id, and the other something else.
+    # Of `topic` and `query` the first is the id.
     first = next((name for name in names if plain_name(name) in QUERY), None)
     return find(names, QUERY_ID) or first or find(names, QUERY_TEXT)

@@ -1,7 +1,7 @@
 """Find readers and writers by the name of a format, and qrels by the name of a data set.
 
-It loads the readers of all formats, so `ragkpi.files.formats` imports it only if a file is not
-TREC. Named qrels, ``irds:DATASET``, come from ir_datasets.
+This module imports the readers of all formats, so `ragkpi.files.formats` imports it only if a file
+is not TREC. Named qrels, ``irds:DATASET``, come from ir_datasets.
 """
 
 from __future__ import annotations
@@ -40,15 +40,14 @@ def read_dataset(path: str) -> QrelsColumns:
         import ir_datasets
     except ImportError as problem:
         raise UsageError(
-            f"{path} needs a package ({problem}); "
-            "expected it installed, e.g. pip install 'ragkpi[datasets]'"
+            f"{path} needs a package ({problem}); install it with: pip install 'ragkpi[datasets]'"
         ) from None
     try:
         dataset = ir_datasets.load(path.removeprefix("irds:"))
         judgements = list(dataset.qrels_iter())
     except KeyError as problem:
-        fault = f"cannot be read (no data set {problem})"
-        raise InputError(path, None, fault, "expected the id of one that has qrels") from None
+        fault = f"cannot be read (unknown data set {problem})"
+        raise InputError(path, None, fault, "expected the id of a data set with qrels") from None
     except Exception as problem:  # no qrels, a licence, the network
         reason = (str(problem).splitlines() or [type(problem).__name__])[0][:100]
         fault = f"cannot be read ({reason})"
@@ -62,7 +61,7 @@ def read_dataset(path: str) -> QrelsColumns:
     level = np.array([judged.relevance for judged in judgements], np.int64)
     line = np.arange(len(query)) + 1
     if not len(line):
-        raise InputError(path, None, "holds no judgements", "expected qrels of at least one")
+        raise InputError(path, None, "contains no judgements", "expected at least one")
     refuse_empty(path, document, line, "document id")
     refuse_empty(path, query, line, "query id")
     return plain_qrels(path, query, document, level, line, None)
@@ -96,8 +95,8 @@ class FileFormat(NamedTuple):
     """
 
     name: str  # in --run-format, --qrels-format and --to
-    description: str  # of such a file, in a line
-    suffixes: tuple[str, ...]  # of output files for which `ragkpi convert` takes this format
+    description: str  # in one line
+    suffixes: tuple[str, ...]  # of output files that `ragkpi convert` writes in this format
     readers: Mapping[Kind, Callable[..., Any]]
     writers: Mapping[Kind, Callable[..., None]]
     empty: bool = False  # whether it can represent a query without documents
@@ -113,49 +112,49 @@ _FORMATS = (
     ),
     FileFormat(
         "msmarco",
-        "query document rank, separated by white space; no scores",
+        "query document rank, separated by whitespace; no scores",
         (".msmarco",),
         {"run": partial(trec.stream_words, columns=("query", "document", "rank"))},
         {"run": writing.write_msmarco},
     ),
     FileFormat(
         "colbert",
-        "ColBERT: query document rank score, separated by white space",
+        "ColBERT: query document rank score, separated by whitespace",
         (),
         {"run": partial(trec.stream_words, columns=("query", "document", "rank", "score"))},
         {},
     ),
     FileFormat(
         "tevatron",
-        "Tevatron: query document score, separated by white space",
+        "Tevatron: query document score, separated by whitespace",
         (),
         {"run": partial(trec.stream_words, columns=("query", "document", "score"))},
         {},
     ),
     FileFormat(
         "beir",
-        "TSV that begins with: query-id, corpus-id, score",
+        "TSV with the columns query-id, corpus-id, score",
         (),
         {"qrels": _TSV["qrels"]},
         {"qrels": writing.write_beir_qrels},
     ),
     FileFormat(
         "tsv",
-        "a line of column names, then values between tabs; quoted if all names are",
+        "tab-separated values with column names; quoted if all names are",
         (".tsv",),
         _TSV,
         {"run": writing.write_tsv, "qrels": writing.write_tsv_qrels},
     ),
     FileFormat(
         "csv",
-        "column names, then values between , ; or |; quoted where needed",
+        "values separated by , ; or | with column names; quoted where needed",
         (".csv",),
         _CSV,
         {"run": writing.write_csv, "qrels": writing.write_csv_qrels},
     ),
     FileFormat(
         "json",
-        'one document, such as {"query": {"document": number}}, or an array of what jsonl holds',
+        'one document, such as {"query": {"document": number}}, or an array of jsonl objects',
         (".json",),
         {"run": json_files.stream_run, "qrels": json_files.read_qrels},
         {"run": writing.write_json_document, "qrels": writing.write_json_qrels_document},
@@ -163,7 +162,7 @@ _FORMATS = (
     ),
     FileFormat(
         "jsonl",
-        "an object a line: a query with its list of documents, or a document",
+        "one object per line: a query with its list of documents, or one document",
         (".jsonl", ".ndjson"),
         {"run": json_files.stream_run, "qrels": json_files.read_qrels},
         {"run": writing.write_json_lines, "qrels": writing.write_json_qrels_lines},
@@ -171,7 +170,7 @@ _FORMATS = (
     ),
     FileFormat(
         "parquet",
-        "a table with named columns, or a folder of its parts; needs pyarrow",
+        "a table with named columns, or a folder of parts; needs pyarrow",
         (".parquet", ".pq"),
         _ARROW,
         {"run": write_parquet, "qrels": write_parquet_qrels},
@@ -199,7 +198,7 @@ def find_written_format(kind: Kind, name: str, option: str) -> FileFormat:
     formats = written_formats(kind)
     if name not in formats:
         raise UsageError(
-            f"{option} {name}: no such format of {kind}; expected one of {', '.join(formats)}"
+            f"{option} {name}: no such {kind} format; expected one of {', '.join(formats)}"
         )
     return formats[name]
 
@@ -208,7 +207,7 @@ def find_format(kind: Kind, name: str, option: str) -> None:
     """Raise `UsageError` if no format has this name."""
     if name not in FILE_FORMATS[kind]:
         advice = did_you_mean(name, FILE_FORMATS[kind], "'ragkpi formats' lists them")
-        raise UsageError(f"{option} {name}: no such format of {kind}; {advice}")
+        raise UsageError(f"{option} {name}: no such {kind} format; {advice}")
 
 
 def kind_of_format(name: str) -> Kind | None:
@@ -224,7 +223,7 @@ def sieve_for(
     match: Literal["id", "text"] = "id",
     queries: Mapping[bytes, bytes] | None = None,
 ) -> Sieve | None:
-    """Return the sieve that options describe, None without.
+    """Return the sieve that options describe; None without any.
 
     Errors as in `parse_fold` and `read_excluded`.
     """
@@ -232,7 +231,7 @@ def sieve_for(
         return None
     if match == "text" and max_passage is not None:
         options = f"{spell('match', 'text')} and {spell('max_passage')}"
-        raise UsageError(f"{options}: texts have no chunks; expected one of them")
+        raise UsageError(f"{options}: texts have no chunks; expected one of the two")
     fold = None if max_passage is None else parse_fold(max_passage)
     fold = Fold(words_of) if match == "text" else fold
     excluded = {} if exclude is None else read_excluded(exclude)

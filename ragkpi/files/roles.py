@@ -1,4 +1,4 @@
-"""Roles: qrels hold judgements, a run holds rankings, whatever the format of the file.
+"""Roles: qrels contain judgements, a run contains rankings, in any file format.
 
 TREC's columns differ between the two. In other formats the name of a key or column often decides.
 In ``{query: {document: number}}``, and in BEIR's columns, the numbers decide.
@@ -21,11 +21,11 @@ from ragkpi.wording import named
 
 _SHORTEST_LIST, _LEAST_LISTS = 3, 3
 _LEVELS = (-2, 10)  # of the usual scales
-BARE = "$@value"  # where {query: {document: number}} has its documents
+BARE = "$@value"  # the path to documents in {query: {document: number}}
 
 
 def unsettled(kind: Kind, file: str, fault: str, maps: list[MapChoice]) -> UnsettledError:
-    """Return the error for a file that maps would read."""
+    """Return the error for a file that several maps could read."""
     argument = f"map_{kind}"
     choices = (
         spell(argument, of.map)
@@ -39,7 +39,7 @@ def unsettled(kind: Kind, file: str, fault: str, maps: list[MapChoice]) -> Unset
 def refuse_scores(qrels: QrelsColumns) -> None:
     """Raise `InputError` if no name means level and the numbers are scores.
 
-    Scores are fractional, or differ for all of more documents than a scale has levels.
+    Scores are fractional, or all different for more documents than a scale has levels.
     """
     name = path_of(qrels.origin.map).rpartition(".")[2]
     if qrels.origin.documents != BARE and plain_name(name) != "score":
@@ -60,10 +60,10 @@ def refuse_scores(qrels: QrelsColumns) -> None:
 
 
 class RunRole:
-    """Looks at the numbers of a run, block by block, for those of judgements.
+    """Examines the numbers of a run, block by block, to detect judgements.
 
-    These are whole and small, and documents of a query share one, or all are 0 and 1. A rank, a
-    run id or other names than BEIR's say that it is a run.
+    Levels are small whole numbers that documents of a query share, or all 0 and 1. A file with a
+    rank, a run id or other names than BEIR's is a run.
     """
 
     def __init__(self) -> None:
@@ -71,11 +71,11 @@ class RunRole:
         self._queries, self._shared, self._ranking = 0, False, False
 
     def of(self, blocks: Iterable[RunColumns]) -> str:
-        """Return which levels judgements have; empty for a ranking."""
+        """Return the levels if the numbers are judgements; empty for a ranking."""
         return [self.levels_with(block) for block in blocks][-1]
 
     def levels_with(self, block: RunColumns) -> str:
-        """Return, after another block, which levels judgements have; empty for a ranking."""
+        """Return the levels so far, with another block; empty for a ranking."""
         documents, map_ = block.origin.documents, block.origin.map
         beir = plain_name(documents) == "corpus_id" and plain_name(path_of(map_)) == "score"
         ranked = block.by_rank.any() or "rank" in map(part_of, block.others)
@@ -94,10 +94,10 @@ class RunRole:
 
 
 def falling(blocks: Iterable[RunColumns]) -> Iterator[RunColumns]:
-    """Yield blocks; at the end `UnsettledError` if the best of every list is its last document.
+    """Yield blocks; at the end `UnsettledError` if the last document of every list is the best.
 
-    So do distances under the name of a score, and similarities under that of a distance, as
-    Milvus writes them. A few short lists may rise by chance.
+    This happens to distances named like scores, and to similarities named like distances, as in
+    Milvus. A few short lists can be ascending by chance.
     """
     rises, lists, path, file, part = True, 0, "", "", ""
     for block in blocks:
@@ -124,10 +124,10 @@ def falling(blocks: Iterable[RunColumns]) -> Iterator[RunColumns]:
 
 
 def refuse_twice(run: RunColumns, qrels: str, origin: Origin) -> None:
-    """Raise `InputError` if qrels have the bytes of a run, and their numbers in the same place."""
+    """Raise `InputError` if qrels and run have the same bytes and take the same numbers."""
     same = "" != run.origin.documents == origin.documents
     same = same and path_of(run.origin.map) == path_of(origin.map)
     same = same and os.path.isfile(run.file) and os.path.isfile(qrels)
     if same and filecmp.cmp(run.file, qrels, shallow=False):
-        fault = f"holds the same as {qrels}, which is given as qrels"
+        fault = f"has the same content as {qrels}, which is given as qrels"
         raise InputError(run.file, None, fault, "expected a run")

@@ -70,12 +70,12 @@ _DEEPEST = 3  # objects in a document in which scores are looked for
 
 
 class DocumentColumns(NamedTuple):
-    """The documents of some queries, query behind query.
+    """The documents of some queries, one query after the other.
 
     Attributes
     ----------
     counts
-        How many documents each query has.
+        The number of documents of each query.
     lines
         The physical line of each document, or of its record; in a file without lines, the row
         from 1.
@@ -117,7 +117,7 @@ def _columns_of(
 
 
 def stream_documents(file: str, records: Iterable[DocumentColumns]) -> Iterator[RunColumns]:
-    """Gather records into blocks of a run; without a single document there is no block."""
+    """Gather records into blocks of a run; no block if there are no documents."""
     batch: list[DocumentColumns] = []
     rows = last = 0
     for record in records:
@@ -149,7 +149,7 @@ def _run_columns(file: str, records: Sequence[DocumentColumns]) -> RunColumns:
 
 
 def _others_of(records: Sequence[DocumentColumns]) -> dict[str, FloatArray]:
-    """Gather the finite numbers that are not read; NaN where a document has none."""
+    """Gather the finite numbers that are not read; NaN for a document without one."""
     others: dict[str, FloatArray] = {}
     for map_ in islice(
         dict.fromkeys(chain.from_iterable(of.others for of in records)), _MOST_OTHERS
@@ -214,25 +214,25 @@ class Records:
         return path.column(self.values, self.keys, self.number)
 
 
-# Scores, whether they are negative ranks, and the map that says what they are.
+# Scores, whether they are negative ranks, and their map.
 _Numbers: TypeAlias = "tuple[list[bytes], bool, str]"
 
 
 def _path_to(keys: Keys | None, text: str = "") -> str:
-    """Return the keys that lead to the value of a document; a place in it has none."""
+    """Return the keys that lead to a value in a document; none for a position in a list."""
     by_place = text if text.isdigit() else "@value"
     return "@number" if keys is None else ".".join(keys) or by_place
 
 
 def _texts_of(numbers: Sequence[Any]) -> list[bytes]:
-    """Return numbers as texts; what is none stays none, or becomes empty."""
+    """Return numbers as texts; a missing one stays None, or becomes empty."""
     return all_octets(numbers) or [str(one).encode() if is_number(one) else b"" for one in numbers]
 
 
 def no_object(file: str, line: int, key: str | None = None) -> InputError:
-    """Return the error for a record, or what is under a key, that is not a JSON object."""
+    """Return the error for a record, or the value of a key, that is not a JSON object."""
     if key is None:
-        fault, expected = "no JSON object", "expected an object with a query and its documents"
+        fault, expected = "not a JSON object", "expected an object with a query and its documents"
     else:
         fault = f"no object under {shown(key)}"
         expected = 'expected {"query": {"document": number, …}, …} or an array of results'
@@ -251,16 +251,16 @@ def lacking(file: str, shape: Shape, record: Record, part: str) -> InputError:
     path, value = getattr(shape, part), record.value
     advice = f"or {spell(f'map_{shape.kind}', f'{part}=…')}"
     inner, at = Path(path.removeprefix("@value|")).first(value, record.key)
-    if at and (part == "list" or not isinstance(inner, str)):  # the key is there
+    if at and (part == "list" or not isinstance(inner, str)):  # the key exists
         fault = f"{shown('.'.join(at))} is {kind_of(inner)}"
         what = {"list": "a list of documents", "level": "a number"}.get(part, "an id")
-        expected = f"{what} there, {advice}"
+        expected = f"{what} under this key, {advice}"
     else:
         keys = fields.shown_names(value) if isinstance(value, dict) else "no keys"
         fault = f"{_LACKS.get(part, f'no {part}')} (keys: {keys})"
         expected = f"one of {' '.join(names_in(path)[: fields.MOST_NAMES])}, {advice}"
         if shape.name == "recognised" and record.number > 1 and part in ("list", "query"):
-            expected = f"{part}={path}, as in the records before it"
+            expected = f"{part}={path}, as in the records above"
     return InputError(file, record.line, fault, f"expected {expected}")
 
 
@@ -273,7 +273,7 @@ class ShapeReader:
         self._query, self._run, self._list = map(Path, (shape.query, shape.run_id, shape.list))
         self._doc = JoinedPath(shape.doc) if "{" in shape.doc else Path(shape.doc)
         self._beside = Path(shape.scores or shape.levels)
-        # Of the first document's numbers; all others have theirs there, too.
+        # Of the first document's numbers; all other documents have theirs under the same keys.
         self._numbers = {part: Path(getattr(shape, part)) for part in ("score", "rank", "level")}
         self._lacks: dict[str, bool] = {}
         self._warned = False
@@ -284,7 +284,7 @@ class ShapeReader:
         self._compares = shape.kind == "run" and not shape.says_order and not self._objects
 
     def read(self, records: Iterable[Record]) -> Iterator[DocumentColumns]:
-        """Yield the documents of each query; `InputError` with the keys of a record without any."""
+        """Yield the documents of each query; `InputError` with the keys of a record without one."""
         records, number = iter(records), 1
         many = _LISTS_AT_ONCE if self.shape.list else _RECORDS_AT_ONCE
         while some := list(islice(records, many)):
@@ -292,7 +292,7 @@ class ShapeReader:
             number += len(some)
 
     def read_together(self, records: Records) -> Iterator[DocumentColumns]:
-        """Yield the documents of records: of all at once, or up to the one that is refused."""
+        """Yield the documents of records: of all at once, or up to the refused one."""
         if len(records.values) > 1:
             with suppress(KeyTwiceError, InputError):
                 yield self._columns(records)
@@ -346,7 +346,7 @@ class ShapeReader:
         return {*names}, counts, Records(of_lines, of_values, of_keys)
 
     def _without_repeated(self, columns: DocumentColumns) -> DocumentColumns:
-        """Keep the first of equal documents of a query; two levels are refused later."""
+        """Keep the first of equal documents of a query; different levels are refused later."""
         levels = columns.values if self.shape.kind == "qrels" else [b""] * len(columns.values)
         queries = chain.from_iterable(map(repeat, range(len(columns.counts)), columns.counts))
         first: dict[tuple[int, bytes, bytes], int] = {}
@@ -366,7 +366,7 @@ class ShapeReader:
         return b"" if tag is None else octets_of(tag, self._file, record.line, "run id")
 
     def _refuse(self, record: Record) -> None:
-        """Refuse a record that is no object, and one with a key twice."""
+        """Refuse a record that is not an object, or that repeats a key."""
         if not isinstance(record.value, dict | list):
             raise no_object(self._file, record.line, record.key)
         if isinstance(record.value, Repeated) and self.shape.list != "@value":
@@ -387,7 +387,7 @@ class ShapeReader:
                 raise no_object(self._file, record.line, record.key)
             raise lacking(self._file, self.shape, record, "list")
         if self._objects and self.shape.kind == "run" and None in listed[2]:
-            # A pivot has null where a query did not retrieve a document.
+            # A pivot table has null for a document that the query did not retrieve.
             kept = [(key, of) for key, of in zip(*listed[1:], strict=True) if of is not None]
             return listed[0], [key for key, _ in kept], [of for _, of in kept]
         return listed
@@ -395,9 +395,9 @@ class ShapeReader:
     def _others(
         self, documents: Sequence[Any], map_: str, above: str = ""
     ) -> dict[str, list[bytes]]:
-        """Return the texts of the numbers that are not read but could order the documents.
+        """Return the texts of the numbers that are not read but could rank the documents.
 
-        Beside a score these are in the same object, without any scores are looked for inside, too.
+        With a score, these are in the same object; without one, nested scores count as well.
         """
         scored = path_of(map_) if part_of(map_) in fields.SCORE_PARTS.values() else None
         keys = chain.from_iterable(item for item in documents if isinstance(item, dict))
@@ -431,7 +431,7 @@ class ShapeReader:
         values = documents.at(self._doc)
         ids = all_octets(values) or list(map(self._document, documents.each()))
         name = names.pop() if len(names) == 1 else ""
-        # No map and no name says that texts are ids.
+        # Neither a map nor a name declares texts to be ids.
         told = self._objects or "doc" in self.shape.required or name.endswith(("ids", "Ids"))
         if not told and set(map(type, documents.values)) != {dict}:
             for document, id_, line in zip(documents.values, ids, documents.lines, strict=True):
@@ -449,12 +449,12 @@ class ShapeReader:
         return octets_of(value, self._file, document.line, "document id")
 
     def _refuse_text(self, name: str, text: bytes, line: int) -> None:
-        """Refuse an element of a list that is a text, or an object as Python prints it."""
+        """Refuse an element of a list that is a text, or a printed Python object."""
         if fields.plain_name(name) not in fields.TEXTS and len(text.split()) == 1:
             return
         if re.match(rb"\w+(=|\(\w+=)", text):
-            fault = f"{name} lists objects as Python prints them ({shown(text)})"
-            expected = "expected JSON of each, such as its model_dump() or to_dict()"
+            fault = f"{name} lists printed Python objects ({shown(text)})"
+            expected = "expected JSON, for example from model_dump() or to_dict()"
             raise InputError(self._file, line, fault, expected)
         fault = f"{name} lists texts, not ids ({shown(text)})"
         path = self.shape.list if "<" not in self.shape.list else name
@@ -473,7 +473,7 @@ class ShapeReader:
     def _levels(
         self, records: Records, counts: Sequence[int], documents: Records
     ) -> tuple[list[bytes], str]:
-        """Return the texts of the levels of documents, and the map that says what they are."""
+        """Return the texts of the levels of documents, and their map."""
         if (beside := self._values_beside(records, counts, "level")) is not None:
             truths = [str(int(of)) if isinstance(of, bool) else of for of in beside]
             without = [of is None for of in truths]
@@ -485,9 +485,9 @@ class ShapeReader:
         return levels or [b"1"] * len(documents.values), f"level={path}"
 
     def _level_of(self, value: Any) -> Any:
-        """Return a level as a number or a word: true is 1, null what nobody rated."""
+        """Return a level as a number or a word: true is 1, null is unrated."""
         if isinstance(word := alone(value), str) and not is_number(word):
-            return word  # labels may be a list of one
+            return word  # labels can be a list of one
         if isinstance(value, bool):
             return str(int(value))
         return "" if value is None else value
@@ -495,7 +495,7 @@ class ShapeReader:
     def _values_beside(
         self, records: Records, counts: Sequence[int], what: str
     ) -> list[Any] | None:
-        """Return the scores or levels in lists beside the documents; None without."""
+        """Return the scores or levels in lists next to the documents; None without."""
         values: list[Any] = []
         for record, count in zip(records.each() if self._beside else (), counts, strict=False):
             beside = self._beside.listed(record.value)
@@ -508,7 +508,7 @@ class ShapeReader:
         return values if self._beside else None
 
     def _scores(self, records: Records, counts: Sequence[int], documents: Records) -> _Numbers:
-        """Return the texts of scores, or of ranks, or of places in the file."""
+        """Return the texts of scores, of ranks, or of positions in the file."""
         if (beside := self._values_beside(records, counts, "score")) is not None:
             without = [of is None for of in beside]
             of_all = self._texts(documents, beside, without, "score", self._beside)
@@ -545,7 +545,7 @@ class ShapeReader:
             return [], "@number"
         keys = path.first(documents.values[0], documents.keys[0], documents.number)[1]
         if keys:
-            path = Path(".".join(keys))  # no other name counts in the documents after it
+            path = Path(".".join(keys))  # later documents must use the same name
             self._numbers[what] = self._numbers[what] if self.shape.list else path
         values = documents.at(path)
         without = self._without(documents, values, path, what)
@@ -559,7 +559,7 @@ class ShapeReader:
     ) -> list[bool]:
         """Return which documents have no number; [] if all have one.
 
-        Null in a list, or beside a rank, is no score.
+        Null in a list, or next to a rank, means no score.
         """
         if None not in values:
             return []
@@ -581,8 +581,7 @@ class ShapeReader:
     ) -> list[bytes]:
         """Return the texts of scores or ranks; [] without any.
 
-        `InputError` if a document has none, or one that the first one has not: the rest could not
-        be ranked.
+        `InputError` if only some documents have one: the rest could not be ranked.
         """
         lacks = bool(without and without[0])
         if not self.shape.list:
@@ -595,7 +594,7 @@ class ShapeReader:
             fault = f"document {documents.number + place} has {of}, the first one {of_first}"
             expected = f"expected a {what} for all or for none, under one key"
             if what == "score":
-                expected += f"; {spell('map_run', ORDER)} takes the order of the file"
+                expected += f"; {spell('map_run', ORDER)} uses the order of the file"
             raise InputError(self._file, documents.lines[place], fault, expected)
         if lacks:
             return []
@@ -611,11 +610,11 @@ def are_of_pandas(ids: Iterable[bytes]) -> bool:
 
 
 def shape_for(kind: Kind, file: str, user: Shape | None, find: Finder) -> Shape:
-    """Return the shape that a user maps or that names settle, with a note what is read as what.
+    """Return the shape that a user maps or that names identify, with a note on the reading.
 
-    A shape with all parts is the answer. Else `find` gives a finding from the parts of a user's
-    map. `UnsettledError` if names do not settle it: with the keys of the first records and the map
-    as far as it is known.
+    A complete map is the answer. Otherwise `find` completes the parts of a user's map by name.
+    `UnsettledError`, with the keys of the first records and the incomplete map, if names are
+    ambiguous.
     """
     if user is not None and user.given is None:
         return user
@@ -631,7 +630,7 @@ def shape_for(kind: Kind, file: str, user: Shape | None, find: Finder) -> Shape:
     joins = "[]" in shape.list and not numbered
     dropped = shape.list and (joins or (kind == "qrels" and shape.doc != "@key"))
     if "rank" in found.map and not (user and "rank" in user.required):
-        # A score that is no number is refused, not passed over.
+        # A score that is not a number is refused, not ignored.
         shape = shape._replace(score=SHAPES[kind]["lists"].score)
     return shape._replace(
         repeated="dropped" if dropped else "refused",
@@ -640,12 +639,12 @@ def shape_for(kind: Kind, file: str, user: Shape | None, find: Finder) -> Shape:
 
 
 def no_judgements(file: str) -> InputError:
-    """Return the error for qrels without any judgement."""
-    return InputError(file, None, "holds no judgements", "expected qrels of at least one")
+    """Return the error for qrels without judgements."""
+    return InputError(file, None, "contains no judgements", "expected at least one")
 
 
 def unsettled_names(kind: Kind, file: str, found: Recognition) -> InputError:
-    """Return the error for records whose names do not settle a reading."""
+    """Return the error for records whose names are ambiguous or unknown."""
     fault = visible(found.fault)
     error = unsettled(kind, file, fault, [MapChoice(map_text(of)) for of in found.maps])
     if not found.advice:

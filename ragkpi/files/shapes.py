@@ -1,7 +1,7 @@
-"""Shapes: where JSON records and rows of tables hold queries, documents, scores and levels.
+"""Shapes: the places of queries, documents, scores and levels in JSON records and table rows.
 
-`ragkpi.files.recogniser` finds the shape of a file, users write their own (``--map-run``,
-``--map-qrels``), and `ragkpi.files.shape_reader` reads by it.
+`ragkpi.files.recogniser` finds the shape of a file, or users define it (``--map-run``,
+``--map-qrels``); `ragkpi.files.shape_reader` reads the file by it.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from ragkpi.interface import spell
 
 
 class Shape(NamedTuple):
-    """The keys that hold the parts of a run or of qrels; `ragkpi.files.json_text` explains paths.
+    """The keys of the parts of a run or of qrels; `ragkpi.files.json_text` explains paths.
 
     Attributes
     ----------
@@ -41,7 +41,7 @@ class Shape(NamedTuple):
     required
         The parts that a map names: a record must have them all.
     better
-        Whether large scores rank first, or their name says so (`named`).
+        Whether large or small scores rank first, or their name decides (`named`).
     """
 
     name: str
@@ -66,17 +66,17 @@ class Shape(NamedTuple):
 
     @property
     def says_order(self) -> bool:
-        """Whether a map says which number, or `ORDER`, ranks the documents."""
+        """Whether a map names the number, or `ORDER`, that ranks the documents."""
         return not fields.ORDERS.isdisjoint(self.required)
 
     @property
     def says_numbers(self) -> bool:
-        """Whether a map says which numbers are scores, ranks or levels."""
+        """Whether a map names the scores, ranks or levels."""
         return self.says_order or not {"level", "levels"}.isdisjoint(self.required)
 
     @property
     def given(self) -> Mapping[str, str] | None:
-        """Return a user's map to be completed; None if it names query and document."""
+        """Return a user's incomplete map; None if it names query and document."""
         parts = {part: str(getattr(self, part)) for part in self.required}
         if "score" in parts:
             parts[fields.SCORE_PARTS[self.better]] = parts.pop("score")
@@ -88,8 +88,8 @@ def rows_shape(
 ) -> Shape | None:
     """Return the shape of rows that a map, or the names of their columns, describe.
 
-    None if the rows have to be looked at, too: so are lists of documents (`nested`), which pandas
-    writes of groups.
+    None if the rows must be examined as well, as for lists of documents (`nested`), which pandas
+    writes for groups.
     """
     if user is None and fields.find(names, fields.DOCUMENT) in nested:
         return None
@@ -116,9 +116,9 @@ def rows_shape(
 def find_column(
     shape: Shape, part: str, names: Sequence[str], file: str, line: int | None
 ) -> str | None:
-    """Return the name of the column that holds a part, or None.
+    """Return the name of the column of a part, or None.
 
-    `InputError` if it is ambiguous, and if a ``score`` beside a rank or a run id is to be a level.
+    `InputError` if it is ambiguous, or a ``score`` next to a rank or a run id is taken for a level.
     """
     for path in filter(None, str(getattr(shape, part)).split("|")):
         wanted = fields.NAMES.get(path, (fields.plain_name(path),))
@@ -131,7 +131,7 @@ def find_column(
         if by_name and name is not None and fields.plain_name(name) == "score":
             other = fields.find(names, (*fields.RANK, *fields.RUN_ID))
             if other is not None:
-                found = f"holds a run ({fields.shown_names([name, other])})"
+                found = f"contains a run ({fields.shown_names([name, other])})"
                 raise InputError(file, line, found, "expected judgements")
         if name is not None:
             return name
@@ -152,7 +152,7 @@ _NO_COLUMN = {
 
 
 def need_column(shape: Shape, part: str, names: Sequence[str], file: str, line: int | None) -> str:
-    """Return the name of the column that holds a part; `InputError` if there is none."""
+    """Return the name of the column of a part; `InputError` if there is none."""
     name = find_column(shape, part, names, file, line)
     if name is None:
         path = getattr(shape, part)
@@ -160,7 +160,7 @@ def need_column(shape: Shape, part: str, names: Sequence[str], file: str, line: 
         raise InputError(
             file,
             line,
-            f"{_NO_COLUMN.get(path, f'names no {wanted[0]}')} ({fields.shown_names(names)})",
+            f"{_NO_COLUMN.get(path, f'has no {wanted[0]}')} ({fields.shown_names(names)})",
             f"expected one of {' '.join(wanted[: fields.MOST_NAMES])}, "
             f"or {spell(f'map_{shape.kind}', f'{part}=…')}",
         )
@@ -182,7 +182,7 @@ def id_columns(shape: Shape, names: Sequence[str], file: str, line: int | None) 
 def layout_of(shape: Shape, names: Sequence[str], file: str, line: int | None) -> RunLayout:
     """Find the columns of a run.
 
-    A score orders the rows, else a rank; without both their order, with a warning.
+    A score ranks the rows, else a rank column; without both, their order, with a warning.
     """
     query, document = id_columns(shape, names, file, line)
     run_id = find_column(shape, "run_id", names, file, line)
@@ -200,15 +200,15 @@ def layout_of(shape: Shape, names: Sequence[str], file: str, line: int | None) -
 def warn_of_order(file: str, names: Sequence[str], shape: Shape) -> None:
     """Warn that rows have neither scores nor ranks; `InputError` if they have levels instead.
 
-    `names` are their column names. A map of the user may pass over a level.
+    `names` are their column names. A user's map can ignore a level.
     """
     level = None if shape.required else fields.find(names, fields.LEVEL)
     if level is not None:
-        found = f"holds judgements ({fields.shown_names([level])}), without score and rank"
+        found = f"contains judgements ({fields.shown_names([level])}), without score and rank"
         maps = spell("map_run", f"score={level}"), spell("map_run", "rank=@number")
         raise InputError(file, None, found, f"expected a run, or one of {' or '.join(maps)}")
-    found = f"{file}: names no score and no rank ({fields.shown_names(names)})"
-    warnings.warn(f"{found}; the order of the rows counts", RagkpiWarning, stacklevel=2)
+    found = f"{file}: has neither scores nor ranks ({fields.shown_names(names)})"
+    warnings.warn(f"{found}; ranked by the order of the rows", RagkpiWarning, stacklevel=2)
 
 
 def map_of(name: str) -> str:
@@ -273,14 +273,14 @@ def parse_map(text: str, kind: Kind, option: str) -> Shape:
         part, equals, path = (word.strip() for word in piece.partition("="))
         if part not in _PARTS[kind] or not equals or not path:
             raise UsageError(
-                f"{option} {piece.strip() or text!r}: no part and path; expected some of "
-                f"{' '.join(f'{name}=…' for name in _PARTS[kind])} between commas"
+                f"{option} {piece.strip() or text!r}: not PART=PATH; expected some of "
+                f"{' '.join(f'{name}=…' for name in _PARTS[kind])}, separated by commas"
             )
         if part in paths:
             raise UsageError(f"{option} {text}: {part} twice; expected each part once")
         if path == "?":
-            expected = "expected its path, or doc=@value for a list of ids"
-            raise UsageError(f"{option} {piece.strip()}: ? stands for a key; {expected}")
+            expected = "expected a path, or doc=@value for a list of ids"
+            raise UsageError(f"{option} {piece.strip()}: ? is a placeholder; {expected}")
         paths[part] = path
     return mapped(paths, kind)
 
@@ -295,7 +295,7 @@ def mapped(paths: Mapping[str, str], kind: Kind) -> Shape:
     base = base._replace(name="map", repeated="refused")
     if "records" in paths and "query" not in paths:
         base = base._replace(query=f"{base.query}|@key")
-    # The map wins: a score in the file does not overrule a rank that the map names.
+    # The map wins: a score in the file does not override a rank in the map.
     if not fields.ORDERS.isdisjoint(paths):
         base = base._replace(score="", rank="")
     parts: dict[str, Any] = dict(paths)

@@ -1,4 +1,4 @@
-"""The stacks and packages whose dumps no usual name settles, as data: a stack is five lines.
+"""The stacks and packages whose dumps have no usual names, as data: five lines per stack.
 
 `ragkpi.files.recogniser` compares their keys with the first record before it looks at names. To add
 a stack, write an entry, and a sample in ``tests/files/test_table_of_stacks.py``.
@@ -17,15 +17,15 @@ class Stack(NamedTuple):
     Attributes
     ----------
     name
-        Of the stack or package, and of what it writes.
+        The stack or package, and its output.
     kind
         ``"run"`` or ``"qrels"``.
     told_by
-        Paths that the first record must have, each with a value; keys inside a list are not there
-        if the first query retrieved nothing.
+        Paths that the first record must have, each with a value; keys inside a list are missing if
+        the first query retrieved nothing.
     map
-        The parts that names do not settle, as ``--map-run`` takes them; names find the others. In
-        the path to the records ``*`` is the only other key there.
+        The parts that names cannot identify, as in ``--map-run``. In the path to the records ``*``
+        is the only other key.
     """
 
     name: str
@@ -48,7 +48,7 @@ STACKS = (
         "list=keys, doc=@value, scores=distances",
     ),
     Stack(
-        "LangChain: documents as dumpd writes them",
+        "LangChain: documents written by dumpd",
         "run",
         ("documents[].kwargs.page_content", "documents[].kwargs.id"),
         "list=documents, doc=kwargs.id",

@@ -1,10 +1,10 @@
-"""The structure of parsed records: the lists in them, and the columns of what each list holds.
+"""The structure of parsed records: the lists in them, and the columns of each list.
 
 A list of objects, of pairs, of ids, or an object that maps documents to numbers becomes a `Listing`
-of columns, wherever it stands under a record; so do the records themselves. `tables_in` and
+of columns, at any depth of a record; so do the records themselves. `tables_in` and
 `queries_in` find records that are a table, or the values of an object whose keys are queries.
 
-No values are compared here. What is looked at is their form: text, number, list or object.
+This module never compares values, only their types: text, number, list or object.
 """
 
 from __future__ import annotations
@@ -20,19 +20,19 @@ from ragkpi.files.column_names import plain_name
 from ragkpi.files.json_text import Path, is_number, is_scalar, listed_in, unfolded
 
 LOOKED_AT = 100  # records
-TABLE = "@table"  # in a path: the rows of the table there
+TABLE = "@table"  # in a path: the rows of a table
 _LISTS_AT = 25  # records with lists
 _ELEMENTS = 10  # of a list
 _KEYS = 200  # of an object
 _DEEPEST = 12
 _LEVEL_KEY = re.compile(r"-?\d{1,2}")
-_NUMBERED = re.compile(r"\.\d+\.")  # one of several, under keys that count them
-_NO_KEY = re.compile(r"[,|=\[\]]|^$|^\s|\s$")  # a map cannot have such
+_NUMBERED = re.compile(r"\.\d+\.")  # one of several, under numbered keys
+_NO_KEY = re.compile(r"[,|=\[\]]|^$|^\s|\s$")  # impossible in a map
 
 
 @dataclass
 class Listing:
-    """What a list, or an object of documents, holds; with the path "" the records themselves.
+    """The content of a list or of an object of documents; path "" is the records themselves.
 
     `columns` has the scalars by their path in an element. Elements that are scalars are the column
     ``@value``, an object of numbers has ``@key`` and ``@value``, a list of tuples ``0``, ``1``, ….
@@ -48,7 +48,7 @@ class Listing:
 
     @property
     def around(self) -> tuple[str, bool]:
-        """What lists beside each other share: the record, and whether they are in a list."""
+        """What neighbouring lists share: the record, and whether they are in a list."""
         return self.path.removesuffix("[]").rpartition(".")[0], self.path.endswith("[]")
 
     @property
@@ -58,7 +58,7 @@ class Listing:
 
     @property
     def is_of_tuples(self) -> bool:
-        """Whether elements have their parts by place."""
+        """Whether elements have their parts by position."""
         return any(path.partition(".")[0].isdigit() for path in self.columns)
 
     def of_name(self, names: Sequence[str]) -> list[str]:
@@ -72,7 +72,7 @@ class Listing:
         return found
 
     def is_only(self, path: str) -> bool:
-        """Whether no other key beside a path has its name, as score and Score have."""
+        """Whether no other key next to a path has the same name, as score and Score have."""
         above, _, key = path.rpartition(".")
         others = (one.rpartition(".")[2] for one in self.columns if one.rpartition(".")[0] == above)
         return not any(
@@ -101,19 +101,19 @@ def list_name(path: str) -> str:
 
 
 def are_scalars(values: Sequence[Any]) -> bool:
-    """Whether values are texts or numbers, or null beside some."""
+    """Whether values are texts or numbers, with some nulls at most."""
     known = [value for value in values if value is not None]
     return bool(known) and all(map(is_scalar, known))
 
 
 def are_numbers(values: Sequence[Any]) -> bool:
-    """Whether values are numbers, or null beside some."""
+    """Whether values are numbers, with some nulls at most."""
     known = [value for value in values if value is not None]
     return bool(known) and all(map(is_number, known))
 
 
 def are_levels(values: Sequence[Any]) -> bool:
-    """Whether values are numbers, or true and false, or null beside some."""
+    """Whether values are numbers, or true and false, with some nulls at most."""
     known = [value for value in values if value is not None]
     return bool(known) and all(isinstance(one, bool) or is_number(one) for one in known)
 
@@ -127,7 +127,7 @@ class Structure(dict[str, Listing]):
     """The listings under some records, by path.
 
     `keys_of_levels` is the path to an object whose keys are levels, with lists of documents;
-    `others` are keys that no map can have, such as ``round(sim, 4)``.
+    `others` are keys that are impossible in a map, such as ``round(sim, 4)``.
     """
 
     keys_of_levels = ""
@@ -147,11 +147,11 @@ class Structure(dict[str, Listing]):
         return structure
 
     def at(self, path: str) -> Listing:
-        """Return the listing at a path, empty if there is none."""
+        """Return the listing at a path; an empty one if there is none."""
         return self.get(path) or Listing(path)
 
     def beside(self, listing: Listing, named: Callable[[str], bool]) -> list[str]:
-        """Return the lists of numbers beside a list that have such a name."""
+        """Return the lists of numbers next to a list that have such a name."""
         return [
             other.path
             for other in self.values()
@@ -166,7 +166,7 @@ class Structure(dict[str, Listing]):
         return self.setdefault(listing, Listing(listing)).columns.setdefault(path, [])
 
     def _add(self, value: Any, outer: str = "", path: str = "", depth: int = 0) -> None:
-        """Add what is under a value, at a path in the elements of the list `outer`."""
+        """Add the content of a value, at a path in the elements of the list `outer`."""
         value = _without_text_ids(value, path)
         whole = f"{outer}[].{path}" if outer and path else outer or path
         if isinstance(value, dict):
@@ -205,7 +205,7 @@ class Structure(dict[str, Listing]):
         first = value[:_ELEMENTS]
         tuples = _are_tuples(first)
         if not tuples and {list} < {*map(type, first)}:
-            return  # by place, such as Redis' count, id, score and fields
+            return  # by position, such as Redis' count, id, score and fields
         for element in first:
             element = unfolded(element) if isinstance(element, str) else element
             if isinstance(element, list) and tuples:
@@ -218,11 +218,11 @@ class Structure(dict[str, Listing]):
 
 
 def _without_text_ids(value: Any, path: str) -> Any:
-    """Return what a value stands for; an id or a text of a query may look like a list."""
+    """Return a value with its text parsed; an id or a query text can look like a list."""
     inner, name = unfolded(value), last_name(path)
     if not isinstance(value, str) or name not in (*fields.QUERY, *fields.DOCUMENT):
         return inner
-    # `query` and `document` may be texts of objects; an id may look like one.
+    # `query` and `document` can be texts of objects; an id can look like one.
     return inner if inner and isinstance(inner, dict) and name in fields.RECORDS_INSIDE else value
 
 
@@ -235,7 +235,7 @@ def _is_cell(path: str, text: str) -> bool:
 
 
 def _are_tuples(elements: Sequence[Any]) -> bool:
-    """Whether lists in a list have parts by place: of one length, and of several kinds."""
+    """Whether lists in a list have parts by position: of one length and several types."""
     if not elements or not all(isinstance(one, list) and len(one) > 1 for one in elements):
         return False
     inner = any(isinstance(of, list) for one in elements for of in one)
@@ -247,13 +247,13 @@ def _are_tuples(elements: Sequence[Any]) -> bool:
         and are_numbers(columns[1])
         and all(0 <= float(one) < 10 for one in columns[1])
     ):
-        return True  # levels; ids may be numbers, too
+        return True  # levels; ids can be numbers as well
     kinds = [{"number" if is_number(one) else type(one) for one in column} for column in columns]
     return all(len(of) == 1 for of in kinds) and any(of != kinds[0] for of in kinds)
 
 
 def maps_numbers(value: Any) -> bool:
-    """Whether a value is an object of numbers alone."""
+    """Whether a value is an object of numbers only."""
     return isinstance(value, dict) and bool(value) and all(map(is_number, value.values()))
 
 
@@ -278,18 +278,18 @@ _OF_RECORDS = {
 _OF_QUERIES = {*fields.RETRIEVED, *fields.JUDGED, "run"}  # keys of objects whose keys are queries
 
 Root = Literal["$", "$[]", ""]
-"""What records are: one object or lines, elements of an array, or rows, with no records inside."""
+"""What the records are: one object or lines, elements of an array, or rows without records."""
 
 
 class Place(NamedTuple):
-    """Where records may stand.
+    """Where records can be.
 
     Attributes
     ----------
     values
         Some of them.
     path
-        As the part ``records`` of a map has it; "" for the records of the file.
+        As in the part ``records`` of a map; "" for the records of the file.
     root
         Of these.
     keyed
@@ -329,7 +329,7 @@ def places_in(records: Sequence[Any], root: Root) -> Iterator[Place]:
 
 
 def place_at(records: Sequence[Any], path: str) -> Place:
-    """Return the records at the path that a user gives."""
+    """Return the records at a path of a user's map."""
     steps = path.removeprefix("$").removeprefix("[]").strip(".")
     keys = steps.removesuffix(TABLE).strip(".")
     first = records[0] if records else {}
@@ -347,7 +347,7 @@ def _table(rows: Sequence[tuple[str | None, dict[str, Any]]], path: str) -> Plac
 
 
 def _objects(value: Mapping[str, Any], path: str = "", depth: int = 0) -> Iterator[tuple[str, Any]]:
-    """Yield an object and those under its keys, with their paths."""
+    """Yield an object and the objects under its keys, with their paths."""
     yield path, value
     for key, inner in islice(value.items(), _KEYS if depth < 4 else 0):
         if isinstance(inner, dict):
@@ -385,10 +385,10 @@ _PLACE = re.compile(r"(.+?)[-_ ]?(0|[1-9]\d*)")
 
 
 def lists_of_places(names: Sequence[str]) -> Callable[[dict[str, Any]], dict[str, Any]]:
-    """Return a function that gathers the columns of places in a row into lists.
+    """Return a function that gathers numbered columns of a row into lists.
 
-    ``doc_1``, ``doc_2`` beside ``score_1``, ``score_2`` are the lists ``doc`` and ``score``; empty
-    cells at their ends are left out.
+    ``doc_1``, ``doc_2``, ``score_1``, ``score_2`` become the lists ``doc`` and ``score``, without
+    empty cells at their ends.
     """
     places: dict[str, dict[int, str]] = {}
     for name in names:
@@ -416,7 +416,7 @@ _NAMED = (*fields.QUERY, *fields.QUERY_TEXT, *fields.DOCUMENT, "ids", "id")
 def table_rows(value: Any) -> list[tuple[str | None, dict[str, Any]]] | None:
     """Return the rows of a table as records, each with its query if it labels a row; else None.
 
-    ``{"columns": […], "data" or "values" or "rows": [[…], …]}``, names being texts or objects with
+    ``{"columns": […], "data" or "values" or "rows": [[…], …]}`` with names as texts or objects with
     a name; ``{name: [value, …]}`` and ``{name: {row: value}}`` of one length, as pandas writes a
     frame whose index has the queries.
     """

@@ -1,6 +1,6 @@
-"""Tables of values between separators, of parquet and of Arrow: read by columns, or row by row.
+"""Tables of delimited text, Parquet and Arrow: read by columns, or row by row.
 
-Where the names of columns do not say what is what, rows are read as records of JSON are.
+If the names of columns do not identify all parts, rows are read like JSON records.
 """
 
 from __future__ import annotations
@@ -49,15 +49,15 @@ Row = tuple[int, dict[str, Any]]  # its line, and its values by column
 
 
 Kept = Literal["piece", "all"]
-"""Which rows memory holds at a time: those of a piece, or those of all of them."""
+"""Which rows are in memory at a time: those of one piece, or all."""
 
 
 Cell = Literal["id", "number", "level", "other"]
-"""What a column holds: a level may be a word or empty, and another column anything."""
+"""The content of a column: a level can be a word or empty, another column anything."""
 
 
 class Piece(NamedTuple):
-    """Some rows of a table: their lines, columns of ids and levels, and those of numbers.
+    """Some rows of a table: their lines, the columns of ids and levels, and those of numbers.
 
     Numbers are written as in TREC's files.
     """
@@ -68,28 +68,28 @@ class Piece(NamedTuple):
 
 
 OddIds = Literal["refused", "kept"]
-"""Whether empty ids, and those that pandas wrote as 1.0, are refused."""
+"""Whether empty ids, and ids that pandas wrote as 1.0, are refused."""
 
 
 class TableFile(Protocol):
-    """The rows of a file, or of what is in memory: read once, as records or by columns."""
+    """The rows of a file or of a Python object: read once, as records or by columns."""
 
     @property
     def file(self) -> str: ...
 
     names: list[str]  # of its columns
-    line: int | None  # that has the names
+    line: int | None  # of the names
     odd_ids: OddIds
 
     @property
-    def nested(self) -> list[str]: ...  # the columns that hold lists
+    def nested(self) -> list[str]: ...  # the columns of lists
 
     def rows(self) -> Iterator[Row]: ...
     def pieces(self, cells: Mapping[str, Cell], kept: Kept) -> Iterator[Piece]: ...
 
 
 def stream_run(table: TableFile, user: Shape | None) -> Iterator[RunColumns]:
-    """Read a run in blocks, by the map of a `user` or by what the table says itself."""
+    """Read a run in blocks, by the map of a `user` or by the names in the table."""
     shape = rows_shape("run", table.names, user, table.nested)
     if shape is None:
         yield from stream_documents(table.file, _documents(table, "run", user))
@@ -119,7 +119,7 @@ def read_qrels(table: TableFile, user: Shape | None) -> QrelsColumns:
     if shape is None:
         return collect_qrels(table.file, _documents(table, "qrels", user))
     where = table.names, table.file, table.line
-    # The level first: a file without it may be a run.
+    # The level first: a file without it could be a run.
     level = need_column(shape, "level", *where) if shape.level else None
     ids = id_columns(shape, *where)
     qrels = _qrels_of(table, ids, level)
@@ -178,7 +178,7 @@ def _refuse_fractions(
 
 
 def _documents(table: TableFile, kind: Kind, user: Shape | None) -> Iterator[DocumentColumns]:
-    """Read rows as records, also lists that are the text of a cell."""
+    """Read rows as records, including lists written as text in a cell."""
     gathered = lists_of_places(table.names)
     rows = ((line, gathered(row)) for line, row in table.rows())
     first = list(islice(rows, LOOKED_AT))
@@ -199,7 +199,7 @@ def _documents(table: TableFile, kind: Kind, user: Shape | None) -> Iterator[Doc
 
 
 def list_or_text(cell: Any) -> Any:
-    """Return what a cell holds as text: a list or an object of several, else the cell itself."""
+    """Return the list or object of several values in the text of a cell, else the cell."""
     of = unfolded(cell)
-    texts = isinstance(cell, str) and cell[:2] in ("['", '["')  # an id may be [8]
+    texts = isinstance(cell, str) and cell[:2] in ("['", '["')  # an id can be [8]
     return of if isinstance(of, list | dict) and (len(of) > 1 or (of and texts)) else cell

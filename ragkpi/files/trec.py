@@ -403,7 +403,7 @@ def run_id_of(file: str) -> bytes:
 
 def no_results(file: str) -> InputError:
     """Return the error for a run without a single line."""
-    return InputError(file, None, "holds no results", "expected a run of at least one line")
+    return InputError(file, None, "contains no results", "expected at least one document")
 
 
 _DIGITS = 16  # of 2 ** 53
@@ -419,7 +419,7 @@ def parse_ranks(file: str, text: NumberColumn, line: IntArray, path: str = "") -
         whole = (rank >= 0) & (rank == np.floor(rank)) & (rank < 2.0**53)
     expected = f"expected a whole number from 1, or {spell('map_run')} 'score=…'"
     if path and np.isfinite(rank).all() and 2 * whole.sum() < len(whole):
-        fault = f"its {path} holds numbers that are no places, such as {rank[~whole][0]:g}"
+        fault = f"its {path} has values that are not ranks, such as {rank[~whole][0]:g}"
         maps = [
             MapChoice(f"distance={path}", "small is better"),
             MapChoice(f"score={path}", "large is better"),

@@ -1,6 +1,6 @@
 """Write rankings and qrels in every output format.
 
-Scores read back as the same doubles; an id that a format cannot hold is refused.
+Scores read back as the same doubles; an id that a format cannot represent is refused.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from ragkpi.files.trec import QrelsColumns, RunColumns
 from ragkpi.interface import spell
 from ragkpi.wording import shown
 
-_NO_WORDS = b" \t\n\r\v\f\0"  # bytes that words exclude
+_NO_WORDS = b" \t\n\r\v\f\0"  # bytes that a word cannot contain
 # Bytes that a JSON string can escape.
 _ESCAPED = bytes(range(32)) + b'"\\' + bytes(range(128, 256))
 # The beginnings of a comment, a byte order mark, gzip and zstandard.
@@ -70,9 +70,9 @@ def _impossible(fault: str) -> DataError:
 
 
 def one_word(text: bytes) -> bytes:
-    """Return an id unchanged; `DataError` if whitespace or NUL makes it more than a word."""
+    """Return an id unchanged; `DataError` if it contains whitespace or NUL."""
     if b"\0" in text or text.split() != [text]:
-        needed = "is not one word, as TREC and MS MARCO files need it"
+        needed = "is not one word, as TREC and MS MARCO files require"
         raise _impossible(f"id {shown(text)} {needed}")
     return text
 

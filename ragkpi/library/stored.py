@@ -1,4 +1,4 @@
-"""Saved results, read again: the scores of runs, and their evaluation settings."""
+"""Saved results: the scores of runs, and their evaluation settings."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ class StoredResult:
         """The ground of the values; `InputError` if the result does not record it."""
         ground = ground_of(self.record)
         if not ground:
-            raise self._broken("does not name the queries and qrels of its values")
+            raise self._broken("does not record its queries and qrels")
         return ground
 
     @cached_property
@@ -91,10 +91,10 @@ class StoredResult:
             comparable = [column for column in columns if column is not None]
             return Scores(str(self.record["run_id"]).encode(), queries, comparable, len(queries))
         except (ValueError, KeyError, TypeError, AttributeError) as problem:
-            raise self._broken(f"no stored result ({problem!r})") from None
+            raise self._broken(f"not a ragkpi result file ({problem!r})") from None
 
     def refuse_run(self, run: str, scores: Scores, evaluated: Evaluations) -> None:
-        """Raise `DataError` for a run on another ground, with the command that saves this anew."""
+        """Raise `DataError` for a run on another ground, with the command that re-creates this."""
         session = evaluated.session
         signature, qrels = session.signature(evaluated.metrics), session.judgements.file
         metrics = [metric for metric in scores.metrics if metric.is_comparable]
@@ -120,7 +120,7 @@ class StoredResult:
             )
 
     def _column(self, name: str, value: Any) -> MetricScores | None:
-        """Return the scores by a metric; None if a run cannot be better by it."""
+        """Return the scores of a metric; None if the metric is not comparable."""
         metric = metric_of(name)
         if metric is None or not metric.is_comparable:
             return None
@@ -198,7 +198,7 @@ def refuse_table(source: Source) -> None:
     if _is_table(source):
         store = f"ragkpi eval -q -o {os.path.splitext(source.name)[0]}.json QRELS RUN"
         fault = "a table of values, without its queries, qrels and settings"
-        raise InputError(source.name, None, fault, f"store JSON: {store}")
+        raise InputError(source.name, None, fault, f"save JSON: {store}")
 
 
 def _is_table(source: Source) -> bool:
@@ -262,7 +262,7 @@ def scored_runs(
 ) -> Scored:
     """Evaluate runs, and take the scores of saved results over the same queries and settings.
 
-    By default, the measures are those in all results, or without results the `default`; `lacking`
+    The default measures are those in all results, or without results the `default`; `lacking`
     is the treatment of measures in only some results. `DataError` names differences between
     results, runs and qrels.
     """
@@ -302,7 +302,7 @@ def scored_runs(
         ground = {**first.ground, **session.signature(metrics).choices}
         advice = "all runs with the same qrels, measures and settings"
         for result in results.values():
-            other = "what this call says" if result is first else first.name
+            other = "this call" if result is first else first.name
             result.refuse_other(other, ground, metrics, advice)
         signature = first.signature
     if results:
@@ -320,7 +320,7 @@ def _say_lacking(
     every = {metric.name for result in results.values() for metric in result.scores.metrics}
     for result in results.values():
         if missing := sorted(name for name in every if name not in result.scores):
-            text = f"{visible(result.name)} lacks {', '.join(missing)}, which other results hold"
+            text = f"{visible(result.name)} lacks {', '.join(missing)}, which other results have"
             if lacking == "refused":
                 raise DataError(f"{text}; expected the same measures, or those that decide by -m")
             session.note(f"{text}: left out")
@@ -347,9 +347,8 @@ def objects_of(
             is_torn = number > len(lines) and isinstance(problem, json.JSONDecodeError)
             if torn == "refused" or not is_torn:
                 fault = str(problem) if objects else fault  # of a document
-                raise InputError(
-                    path, number if objects else None, f"no stored result ({fault})", _EXPECTED
-                ) from None
+                fault = f"not a ragkpi result file ({fault})"
+                raise InputError(path, number if objects else None, fault, _EXPECTED) from None
             warn_of_torn_line(f"{path}:{number}", "skipped")
     return objects
 
@@ -379,7 +378,7 @@ def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 def _finite(text: str) -> float:
     number = float(text)
     if not math.isfinite(number):
-        raise ValueError(f"{text} is no JSON")
+        raise ValueError(f"{text} is not valid JSON")
     return number
 
 
@@ -400,7 +399,7 @@ def records_of(path: str, objects: Iterable[tuple[int, Any]]) -> list[dict[str, 
     records: list[dict[str, Any]] = []
     for number, stored in objects:
         if not isinstance(stored, dict):
-            raise InputError(path, number, "no stored result (no values)", _EXPECTED)
+            raise InputError(path, number, "not a ragkpi result file (no values)", _EXPECTED)
         if "slice" in stored:
             continue
         if stored.get("kind") == "query" and records:
@@ -415,16 +414,16 @@ def records_of(path: str, objects: Iterable[tuple[int, Any]]) -> list[dict[str, 
 
 
 def _refuse_odd(path: str, number: int, record: Any) -> None:
-    """Raise `InputError` for other objects than records of runs, and for unwritable content."""
+    """Raise `InputError` for objects other than records of runs, and for unwritable content."""
     if not isinstance(record, dict) or not isinstance(record.get("values"), dict):
-        raise InputError(path, number, "no stored result (no values)", _EXPECTED)
+        raise InputError(path, number, "not a ragkpi result file (no values)", _EXPECTED)
     for name, (kind, inner) in _FIELDS.items():
         one = record.get(name, kind())
         items = one.values() if isinstance(one, dict) else one
         if not isinstance(one, kind) or not all(isinstance(item, inner) for item in items):
-            raise InputError(path, number, f"odd {name} ({shown(repr(one))})", _EXPECTED)
+            raise InputError(path, number, f"invalid {name} ({shown(repr(one))})", _EXPECTED)
     texts = {name: fields for name, fields in record.items() if name != "per_query"}
     try:  # Python's JSON reader accepts halves of surrogate pairs
         json.dumps(texts, ensure_ascii=False).encode("utf-8", "surrogateescape")
     except ValueError as problem:
-        raise InputError(path, number, f"no JSON ({problem})", _EXPECTED) from None
+        raise InputError(path, number, f"invalid JSON ({problem})", _EXPECTED) from None

@@ -226,7 +226,7 @@ class RunInMemory:
         swapped = judgements.gain is not None and judgements.file == "qrels"
         if swapped and (levels := RunRole().of(self.blocks)):
             raise UsageError(
-                f"the run given holds {levels} and the qrels given fractions: they "
+                f"the run given contains {levels} and the qrels given fractions: they "
                 "seem to be swapped; expected evaluate(qrels, run)"
             )
         try:

@@ -132,12 +132,12 @@ def test_a_run_without_a_name_is_named_by_its_file(ragkpi, tmp_path):
 
 
 NAMES = "trec, msmarco, tsv, csv, json, jsonl, parquet, arrow"
-NO_FORMAT = f"no such format of run; expected one of {NAMES}"
+NO_FORMAT = f"no such run format; expected one of {NAMES}"
 REFUSALS = {
     "out.xyz": f"OUT out.xyz: no format for run has its suffix; expected --to {NAMES}",
     "- --to xyz": f"--to xyz: {NO_FORMAT}",
     "- --to beir": f"--to beir: {NO_FORMAT}",
-    "- --to csv --from xyz": "--from xyz: no such format of run; 'ragkpi formats' lists them",
+    "- --to csv --from xyz": "--from xyz: no such run format; 'ragkpi formats' lists them",
     "- --to csv --kind pool": "--kind: 'pool' is not one of 'run', 'qrels'",
     "nowhere/out.csv": "OUT nowhere/out.csv: cannot be written: No such file or directory; "
     "give another file",
@@ -164,7 +164,7 @@ def test_ids_with_white_space_need_another_format(ragkpi, tmp_path):
     outcome = ragkpi("convert", "run.json", "-", "--to", "trec", folder=tmp_path)
     assert (outcome.status, outcome.out) == (4, b"")
     assert outcome.err.decode() == (
-        "ragkpi: error: id 'd 1' is not one word, as TREC and MS MARCO files need it; "
+        "ragkpi: error: id 'd 1' is not one word, as TREC and MS MARCO files require; "
         "expected another format, such as JSON Lines (--to jsonl)\n"
     )
 

@@ -84,7 +84,7 @@ def test_a_record_that_is_none_is_refused(ragkpi, tmp_path):
     (tmp_path / "log").write_text('{"values": {}}\nmap all 0.5\n')
     found = ragkpi("log", tmp_path / "log")
     assert (found.status, found.out) == (2, b"")
-    assert b"log:2: no stored result" in found.err
+    assert b"log:2: not a ragkpi result file" in found.err
 
 
 @pytest.mark.parametrize("limit", [0.0005, -0.0005])
@@ -203,7 +203,7 @@ def test_what_was_stored_must_be_comparable(evaluate, tmp_path):
     path.write_text('{"runs": [{"name": "x"}], "ragkpi": "1"}')
     broken = evaluate("-m", "map", "--fail-under-baseline", path, "qrels.txt", dense)
     assert broken.status == 2
-    assert b"no stored result" in broken.err
+    assert b"not a ragkpi result file" in broken.err
 
 
 def test_a_run_must_be_shown_to_be_worse_or_not_to_be(evaluate):

@@ -101,7 +101,7 @@ def test_flips_under_checksums(tmp_path):
         flipped = bytearray(octets)
         flipped[octets.index(ids) + bit // 8] ^= 1 << bit % 8
         (tmp_path / "run").write_bytes(flipped)
-        with pytest.raises(InputError, match="run: no table") as refused:
+        with pytest.raises(InputError, match="run: invalid table") as refused:
             evaluated(tmp_path / "run")
         one_line(refused.value)
 
@@ -127,7 +127,7 @@ def test_a_stream_without_its_end_marker(ragkpi, tmp_path):
     (tmp_path / "run").write_bytes(octets[: ends[0]])
     outcome = ragkpi("eval", "-m", "recip_rank", "qrels", "run", folder=tmp_path)
     assert (outcome.status, outcome.out) == (2, b"")
-    assert b"run: no table (a stream without its end marker, or " in outcome.err
+    assert b"run: invalid table (a stream without end marker, or " in outcome.err
 
 
 def test_the_last_number_may_look_like_the_end_marker(tmp_path):
@@ -145,7 +145,7 @@ def test_the_last_number_may_look_like_the_end_marker(tmp_path):
 def test_two_streams_one_after_the_other(tmp_path):
     """The second one would be left out in silence."""
     (tmp_path / "run").write_bytes(as_stream()[0] * 2)
-    with pytest.raises(InputError, match="end marker, or with more behind it"):
+    with pytest.raises(InputError, match="end marker, or with data after it"):
         evaluated(tmp_path / "run")
 
 

@@ -92,7 +92,7 @@ def test_a_column_of_texts_and_numbers_is_read_value_by_value():
 
 def test_a_lazy_frame_is_to_be_collected_first():
     lazy = frame("polars", columns()).lazy()
-    with pytest.raises(UsageError, match=r"is a LazyFrame, .*; expected it collected"):
+    with pytest.raises(UsageError, match=r"is a LazyFrame, .*; collect it first"):
         qrels_columns(lazy)
 
 
@@ -101,7 +101,7 @@ def test_several_frames_are_no_run(package):
     given = frame(package, columns(names=("query_id", "doc_id", "score")))
     with pytest.raises(UsageError, match=r"is a list of (DataFrame|Table); expected one"):
         run_blocks([given, given])
-    with pytest.raises(InputError, match="holds judgements"):
+    with pytest.raises(InputError, match="contains judgements"):
         run_blocks(frame(package, columns()))
 
 

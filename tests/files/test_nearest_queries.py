@@ -55,7 +55,7 @@ LEVELS = {"3": ["a"], "1": ["b", "c"]}
     "record", [{"q1": LEVELS}, {"query_id": "q1", "relevant_documents": LEVELS}]
 )
 def test_levels_as_keys_are_refused_with_what_to_do(record, tmp_path):
-    with pytest.raises(ragkpi.InputError, match=r"levels are keys .* each level with its document"):
+    with pytest.raises(ragkpi.InputError, match=r"the keys of .* are levels .* level with its doc"):
         ragkpi.read_qrels(put(tmp_path, record))
 
 

@@ -140,7 +140,7 @@ def test_a_bomb_is_refused_before_it_is_decoded(text, tmp_path, monkeypatch):
     ],
 )
 def test_keys_are_strings_and_a_line_is_one_value(text, tmp_path):
-    with pytest.raises(InputError, match="no JSON"):
+    with pytest.raises(InputError, match="invalid JSON"):
         rows(put(tmp_path, text))
 
 
@@ -171,7 +171,7 @@ def test_rows_without_scores_and_ranks_count_in_their_order(name, tmp_path):
         path.write_text("qid,docid\n1,b\n1,a\n2,a\n")
     else:
         path.write_text(json.dumps(made) if name == "json" else "\n".join(map(json.dumps, made)))
-    with pytest.warns(RagkpiWarning, match="no score and no rank .*; the order of the rows counts"):
+    with pytest.warns(RagkpiWarning, match="neither scores nor ranks .*; ranked by the order"):
         found = rows(path)
     assert [row[:2] for row in found] == [(b"1", b"b"), (b"1", b"a"), (b"2", b"a")]
     assert found[0][2] > found[1][2]
@@ -333,7 +333,7 @@ def test_ids_behind_a_comma_and_a_space_are_refused(tmp_path):
     with Source(str(padded)) as source, pytest.raises(InputError, match=r":1: a space after ','"):
         list(stream_csv(source))
     (tmp_path / "gold.csv").write_text("query_id, doc_id, relevance\nq, d, 2\n")
-    with pytest.raises(InputError, match=r"gold.csv:1: a space after ','; expected none"):
+    with pytest.raises(InputError, match=r"gold.csv:1: a space after ','; expected no space"):
         read_any_qrels(str(tmp_path / "gold.csv"))
     plain = put(tmp_path, b"query_id, doc_id, score\nq,d,2\n")  # no id has a space
     with Source(str(plain)) as source:

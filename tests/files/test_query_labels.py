@@ -51,9 +51,9 @@ def test_two_columns_need_no_names(tmp_path):
         ("q1\tde\nq1\ten\n", DataError, "labels:2: query q1 again, first labelled at line 1"),
         ("", InputError, "labels: is empty; expected a line of column names"),
         (json.dumps({"lang": "de"}), InputError, "labels:1: no query's id"),
-        ("[" * 100_000, InputError, r"labels:1: no JSON \(nested too deeply\)"),
-        ('{"qid": "q1", "l": "x"}\n{"qid"\n', InputError, r"labels:2: no JSON \("),
-        ('q1,de\nq2,"en\n', InputError, r"labels:2: no CSV \(unexpected end of data\)"),
+        ("[" * 100_000, InputError, r"labels:1: invalid JSON \(nested too deeply\)"),
+        ('{"qid": "q1", "l": "x"}\n{"qid"\n', InputError, r"labels:2: invalid JSON \("),
+        ('q1,de\nq2,"en\n', InputError, r"labels:2: invalid CSV \(unexpected end of data\)"),
     ],
 )
 def test_what_is_no_label_is_refused_with_its_line(tmp_path, text, error, said):

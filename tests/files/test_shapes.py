@@ -171,9 +171,9 @@ def test_a_map_of_qrels(tmp_path):
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("query", "no part and path"),
-        ("query=", "no part"),
-        ("frage=q", "no part"),
+        ("query", "not PART=PATH"),
+        ("query=", "not PART"),
+        ("frage=q", "not PART"),
         ("query=a, query=b", "query twice"),
     ],
 )
@@ -201,9 +201,9 @@ NOT_THERE = {
     "list=no": "no list of documents (keys: 'q docs')",
 }
 TABLE_LACKS = {
-    "query=q, doc=d, score=no": "names no no ('q d s')",
-    "query=q, doc=d, rank=no": "names no no ('q d s')",
-    "query=@index, doc=d": "names no @index ('q d s')",
+    "query=q, doc=d, score=no": "has no no ('q d s')",
+    "query=q, doc=d, rank=no": "has no no ('q d s')",
+    "query=@index, doc=d": "has no @index ('q d s')",
 }
 
 
@@ -348,7 +348,7 @@ def test_scores_that_contradict_ranks_are_refused_until_a_map_says_which_counts(
 
 
 def test_a_table_without_scores_is_in_order_and_says_so(tmp_path):
-    with pytest.warns(RagkpiWarning, match="no score and no rank"):
+    with pytest.warns(RagkpiWarning, match="neither scores nor ranks"):
         found = rows(put(tmp_path, "qid,docid,page\n1,a,3\n1,b,7\n"))
     assert [document for _, document, score in sorted(found, key=lambda row: -row[2])] == [
         b"a",

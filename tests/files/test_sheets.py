@@ -104,7 +104,7 @@ def test_quotes_of_other_tsv_belong_to_the_ids(names, tmp_path):
 
 def test_a_quote_that_does_not_end_is_refused(tmp_path):
     text = '"query_id"\t"doc_id"\t"label"\n"1"\t"a\t1\n"1"\t"b"\t0\n'
-    assert "table:2: no CSV" in refusal(qrels_of, put(tmp_path, text))
+    assert "table:2: invalid CSV" in refusal(qrels_of, put(tmp_path, text))
 
 
 def test_two_columns_of_ids_between_tabs_are_relevant_documents(tmp_path):
@@ -210,7 +210,7 @@ def test_values_that_are_printed_between_bars_are_refused_with_a_way_to_csv(
     path = put(tmp_path, mark + TABLES[name].replace("\n", end))
     for read in (run_of, qrels_of, read_query_labels):
         text = refusal(read, path)
-        assert "a table that is printed between bars; expected CSV: psql --csv" in text
+        assert "a printed table with bars; expected CSV: psql --csv" in text
 
 
 def test_the_count_of_rows_below_a_table_is_refused_with_its_line(tmp_path):
@@ -377,7 +377,7 @@ def workbook(folder, *names):
 @pytest.mark.parametrize("first", ["[Content_Types].xml", "docProps/app.xml", "xl/workbook.xml"])
 def test_a_workbook_is_to_be_saved_as_csv(first, tmp_path):
     found = refusal(qrels_of, workbook(tmp_path, first, "xl/worksheets/sheet1.xml"))
-    assert found.endswith("a workbook, such as .xlsx; expected its sheet saved as CSV")
+    assert found.endswith("a workbook, such as .xlsx; expected a CSV export of the sheet")
 
 
 def test_another_archive_is_no_workbook(tmp_path):
@@ -394,7 +394,7 @@ def test_a_log_is_refused_with_the_command_that_leaves_its_json(before, tmp_path
     text = "".join(f"{before}{record}\n" for record in records)
     found = refusal(run_of, put(tmp_path, text))
     assert "text before the JSON of each line" in found
-    command = found.partition("JSON alone: ")[2].replace("> log.jsonl", "")
+    command = found.partition("only JSON: ")[2].replace("> log.jsonl", "")
     alone = subprocess.run(command, shell=True, capture_output=True, check=True).stdout
     rows = [row[:2] for row in run_of(put(tmp_path, alone))]
     assert rows == [("301", "7"), ("301", "8"), ("302", "{a}")]

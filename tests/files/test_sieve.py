@@ -134,7 +134,7 @@ def test_from_python(files):
         assert result.per_query["1"]["recip_rank"] == 0.5
         assert result.mean["recip_rank"] == 0.25
         assert result.per_query["1"]["num_rel"] == 2
-    with pytest.raises(InputError, match="names no frage"):
+    with pytest.raises(InputError, match="has no frage"):
         ragkpi.evaluate(str(files / "qrels"), [("1", "d", 1)], map_run=how)
     (files / "excluded").write_text("1 x#1\n")
     with pytest.warns(RagkpiNote):

@@ -399,7 +399,7 @@ SENTENCES = {
     "HTML": ('<table border="1">\n<tr><th>query_id</th></tr>\n</table>\n', "dump: HTML"),
     "a reranker's places": (
         lines({"query_id": of, "results": [{"index": 2, "relevance_score": 0.9}]} for of in RUN),
-        "an index instead of an id",
+        "a position instead of an id",
     ),
     "svmlight": ("1 qid:1 1:0.5 2:0.3\n", "features of documents (svmlight)"),
 }

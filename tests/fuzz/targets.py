@@ -119,7 +119,7 @@ def _judge_text(text, size, held):
         *_, run_id = b"", *pushed(source, reader_of("run", source, "trec"), run, held)
         found = run.finish()
     if not found["queries"]:
-        raise InputError("run", None, "holds no results", "")
+        raise InputError("run", None, "contains no results", "")
     return hits_of(JUDGEMENTS, run, found, run_id)
 
 
@@ -140,7 +140,7 @@ def _judge_columns(text):
             run_id = part.run_id
         found = run.finish()
     if not found["queries"]:
-        raise InputError("run", None, "holds no results", "")
+        raise InputError("run", None, "contains no results", "")
     return hits_of(JUDGEMENTS, run, found, run_id)
 
 

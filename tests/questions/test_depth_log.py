@@ -156,8 +156,8 @@ def test_verdicts():
         ('{"N": 9, "K": 3, "R": 1, "hit": "perhaps"}', "hit 'perhaps'"),
         ('{"N": 9, "K": 3, "R": 10, "hit": 0}', "R = 10 of N = 9"),
         ('{"N": 9, "K": 3, "R": 0, "hit": 1}', "R = 0 of N = 9 and a hit"),
-        ("[1]", "no JSON object"),
-        ("{", "no JSON"),
+        ("[1]", "not a JSON object"),
+        ("{", "invalid JSON"),
     ],
 )
 def test_bad_events_are_refused_with_their_line(tmp_path, event, what):

@@ -105,7 +105,7 @@ def test_files_come_first(ragkpi, folder, name, gone):
             1,
             "lacks part of sieve",
         ),
-        (lambda run: run.update(values=3), 2, "no stored result"),
+        (lambda run: run.update(values=3), 2, "not a ragkpi result file"),
     ],
 )
 def test_what_cannot_be_verified(ragkpi, folder, change, status, says):

@@ -190,5 +190,5 @@ def test_errors(tmp_path):
     with pytest.raises(kernel.RefusedError, match="scattered"):
         run.feed(path.read_bytes())
     path.write_bytes(b"# nothing\n\n")
-    with pytest.raises(InputError, match="holds no results"):
+    with pytest.raises(InputError, match="contains no results"):
         read_run(str(path), judgements)

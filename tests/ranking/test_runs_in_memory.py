@@ -137,9 +137,9 @@ class Lazy:
 @pytest.mark.parametrize(
     ("run", "says"),
     [
-        (Lazy(), "the run given is a Lazy, which holds no rows yet; expected it collected"),
+        (Lazy(), "the run given is a Lazy, which has no rows yet; collect it first"),
         ([Lazy()], "the run given is a list of Lazy; expected one"),
-        ([("q", "d", 1.0), ("q", "e")], "the run given holds ('q', 'e'); expected rows like"),
+        ([("q", "d", 1.0), ("q", "e")], "the run given contains ('q', 'e'); expected rows like"),
         (b"bytes", "the run given is bytes; expected a path"),
         ({"q": {"d": 10**400}}, "expected a number"),
         ({"q": {"d": None}}, "score None; expected a number"),

@@ -327,7 +327,7 @@ def test_nulls_and_texts_in_tables_are_no_numbers(tmp_path):
     made = {"query_id": ["q"] * 4, "doc_id": IDS, **columns}
     parquet.write_table(pyarrow.table(made), tmp_path / "run.parquet")
     with (
-        pytest.warns(RagkpiWarning, match="no score and no rank"),
+        pytest.warns(RagkpiWarning, match="neither scores nor ranks"),
         pytest.raises(InputError, match=r"run.parquet:3: .* foo order"),
     ):
         library.evaluate(QRELS, tmp_path / "run.parquet", "recip_rank")

@@ -154,7 +154,7 @@ def test_one_list_is_not_both(twice, put, ragkpi):
     path = put("both.json", twice)
     outcome = ragkpi("eval", path, path)
     said = outcome._replace(err=outcome.err.splitlines(keepends=True)[-1])  # below notes
-    assert "holds the same as both.json" in refused(said)
+    assert "has the same content as both.json" in refused(said)
 
 
 @pytest.mark.parametrize(
@@ -175,12 +175,15 @@ def test_one_file_that_holds_both_is_read(both, put, ragkpi):
     ("text", "found"),
     [
         ('{"q": {"d": 0.5}}', "qrels.json:1: score 0.5, "),
-        ('{"q": {"d": {}}}', "holds no judgements"),
-        ('{"query_id": "q", "doc_id": "d", "score": 2, "rank": 1}', "holds a run ('score rank')"),
-        ('{"query_id": "q", "doc_id": "d", "score": 2, "run_id": "r"}', "holds a run"),
+        ('{"q": {"d": {}}}', "contains no judgements"),
+        (
+            '{"query_id": "q", "doc_id": "d", "score": 2, "rank": 1}',
+            "contains a run ('score rank')",
+        ),
+        ('{"query_id": "q", "doc_id": "d", "score": 2, "run_id": "r"}', "contains a run"),
         ('{"query_id": "q", "judgments": [{"doc_id": "d", "score": 0.5}]}', "score 0.5, where"),
         ("query_id,doc_id,score\nq,d,0.5\n", "score 0.5, "),
-        ("query_id,doc_id,rank,score\nq,d,1,3\n", "holds a run ('score rank')"),
+        ("query_id,doc_id,rank,score\nq,d,1,3\n", "contains a run ('score rank')"),
         (
             json.dumps({"q": {f"d{place}": 20 - place for place in range(11)}}),
             "11 documents of query q ",
@@ -236,7 +239,7 @@ def test_whole_and_equal_scores_are_read(run, put, ragkpi):
 def test_the_user_may_say_that_levels_are_scores(put, ragkpi):
     qrels, run = put("q", "q1 0 d1 1\n"), put("run.json", '{"q1": {"d1": 2, "d2": 1, "d3": 1}}')
     line = refused(ragkpi("eval", "-m", "recip_rank", qrels, run))
-    assert line.startswith("ragkpi: error: run.json: holds judgements of level 1, 2, ")
+    assert line.startswith("ragkpi: error: run.json: contains judgements of level 1, 2, ")
     assert "(--map-run score=@value " in line
     done = ragkpi("eval", "-m", "recip_rank", "--map-run", "score=@value", qrels, run)
     assert done.out.endswith(b"1.0000\n")
@@ -265,7 +268,7 @@ def test_what_ragkpi_stores_is_neither(form, put, ragkpi):
     ragkpi("eval", "-m", "map", *form, qrels, run)
     for pair in ((qrels, "stored.json"), ("stored.json", run)):
         for command in ("eval", "check"):  # compare takes results
-            assert "stored.json: a result " in refused(ragkpi(command, *pair))
+            assert "stored.json: a saved result " in refused(ragkpi(command, *pair))
 
 
 def test_parquet(put, ragkpi):
@@ -292,7 +295,7 @@ def test_swapped_in_memory(put):
         ragkpi.evaluate(RUN, GOLD, "ndcg")
     frame = rows(RUN, "query_id", "doc_id", "score")
     ranked = [{**row, "rank": rank} for rank, row in enumerate(frame, 1)]
-    with pytest.raises(ragkpi.RagkpiError, match="holds a run"):
+    with pytest.raises(ragkpi.RagkpiError, match="contains a run"):
         ragkpi.evaluate(ranked, rows(GOLD, "query_id", "doc_id", "relevance"), "recip_rank")
     with pytest.raises(ragkpi.RagkpiError, match=r"score 0\.9, "):
         ragkpi.evaluate(put("run.json", json.dumps(RUN)), GOLD, "recip_rank")

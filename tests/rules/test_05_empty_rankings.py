@@ -88,7 +88,7 @@ def test_a_run_without_any_document_is_no_run(content, tmp_path, ragkpi):
     qrels, run = written(tmp_path, "nothing.json", content)
     done = ragkpi("eval", "-m", "recip_rank", qrels, run)
     assert done.status == 2
-    assert b"holds no results" in done.err
+    assert b"contains no results" in done.err
 
 
 @pytest.mark.parametrize(

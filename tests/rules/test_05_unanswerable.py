@@ -44,4 +44,4 @@ def test_nothing_judged_is_no_qrels(ragkpi, tmp_path):
     (tmp_path / "run").write_text(RUN)
     outcome = ragkpi("eval", "qrels", "run", folder=tmp_path)
     assert (outcome.status, outcome.out) == (2, b"")
-    assert b"holds no judgements" in outcome.err
+    assert b"contains no judgements" in outcome.err

@@ -100,7 +100,7 @@ def test_a_result_without_a_ground(evaluate, tmp_path, field):
     edit(tmp_path / "base.json", lambda run, _: run.pop(field))
     found = evaluate("-m", "recip_rank", "--fail-under-baseline", "base.json", "qrels", "bad.run")
     assert found.status == 2
-    assert b"does not name the queries and qrels" in found.err
+    assert b"does not record its queries" in found.err
     assert b"ragkpi eval -q -o FILE.json QRELS RUN" in found.err
 
 
@@ -337,5 +337,5 @@ def test_a_table_of_values_is_no_result(ragkpi, evaluate, tmp_path, form, per_qu
         assert refused.err.decode() == (
             f"ragkpi: error: main.{form}: a table of values, without its queries, qrels and "
             "settings; "
-            "store JSON: ragkpi eval -q -o main.json QRELS RUN\n"
+            "save JSON: ragkpi eval -q -o main.json QRELS RUN\n"
         )

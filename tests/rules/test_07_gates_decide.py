@@ -147,7 +147,7 @@ def without_queries(run, _):
         (without_queries, (), 1, "without values per query; save it with -q"),
         (without_queries, ("--gate-by", "value"), 1, "-q"),
         (lambda run, _: run["values"].clear(), (), 4, "without recip_rank there"),
-        (lambda run, _: run.update(values=[]), (), 2, "no stored result (no values)"),
+        (lambda run, _: run.update(values=[]), (), 2, "not a ragkpi result file (no values)"),
         (lambda run, _: run["per_query"].pop("q03"), (), 2, "has values of 11 of 12 queries"),
         (lambda run, _: run["per_query"].update(q99={}), (), 2, "has values of 13 of 12 queries"),
     ],
@@ -175,7 +175,7 @@ def test_numbers_that_are_none(evaluate, tmp_path, text):
     path.write_text(path.read_text().replace("0.75", text, 1))
     found = evaluate("-m", "recip_rank", *STORED, "qrels", "good.run")
     assert found.status == 2
-    assert b"no stored result" in found.err
+    assert b"not a ragkpi result file" in found.err
 
 
 @pytest.mark.parametrize("by", ["worse", "noninferior"])

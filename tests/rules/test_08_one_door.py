@@ -127,7 +127,7 @@ def test_a_damaged_baseline_is_refused(evaluate, tmp_path):
     (tmp_path / "cut.json").write_bytes((tmp_path / "base.json").read_bytes()[:-20])
     found = evaluate(*GATE, "cut.json", "qrels", "bad.run")
     assert found.status == 2
-    assert b"cut.json: no stored result" in found.err
+    assert b"cut.json: not a ragkpi result file" in found.err
 
 
 @pytest.mark.parametrize("form", ["gz", "byte order mark"])

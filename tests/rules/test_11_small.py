@@ -96,7 +96,7 @@ def test_notes_of_runs_before_a_bad_one_are_said(ragkpi, tmp_path, monkeypatch):
     (tmp_path / "b.run").write_text("q Q0 a 1 none me\n")
     outcome = ragkpi("eval", "-m", "P.1", "qrels", "a.csv", "b.run", folder=tmp_path)
     lines = outcome.err.decode().splitlines()
-    assert lines[0].startswith("ragkpi: warning: a.csv: names no score")
+    assert lines[0].startswith("ragkpi: warning: a.csv: has neither scores")
     assert any("b.run:1: score 'none'" in line for line in lines)
     assert outcome.status == 2
 

@@ -43,7 +43,7 @@ def test_an_open_map_has_what_names_say_and_a_mark_for_the_rest(seed, tmp_path):
     assert parts["query"] == (names["query"] if known == "query" else "?")
     assert parts["doc"] == (names["doc"] if known == "doc" else "?")
     assert parts["score"] == "?"  # no number that stands in the records is dropped
-    with pytest.raises(ragkpi.UsageError, match=r"\? stands for a key"):
+    with pytest.raises(ragkpi.UsageError, match=r"\? is a placeholder"):
         ragkpi.read_run(tmp_path / "run.jsonl", map_run=map_)
 
 

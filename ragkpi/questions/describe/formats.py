@@ -18,39 +18,39 @@ from ragkpi.reports.terminal import on_terminal
 _FORMATS: Mapping[str, FileFormat] = {**FILE_FORMATS["run"], **FILE_FORMATS["qrels"]}
 
 _CONTENTS = """\
-What JSON and tables hold is recognised, such as
-  {query_id, documents: [{id, score}]}      a query and its documents a record
+JSON and tables are recognised by the names of keys and columns, for example
+  {query_id, documents: [{id, score}]}      one query with its documents per record
   {query_id, relevant_ids: [document, …]}   or judgments: [{doc_id, level}]
-  query_id, doc_id, score or rank or level  a document a record, or a row
-  {query: {document: number}}               of BEIR, ranx, pytrec_eval; true and false are 1 and 0
+  query_id, doc_id, score or rank or level  one document per record or row
+  {query: {document: number}}               BEIR, ranx, pytrec_eval; true is 1, false is 0
   {query: [document, …]}                    best first, or relevant
-'ragkpi formats names' lists the names by which, 'ragkpi inspect FILE' says how, and
-'ragkpi formats map' how to say what is not recognised."""
+'ragkpi formats names' lists the recognised names, 'ragkpi inspect FILE' shows how a file is read,
+and 'ragkpi formats map' explains how to read other files."""
 
-_MAP = """map: which keys or columns hold what, for --map-run and --map-qrels
+_MAP = """map: the keys or columns of each part, for --map-run and --map-qrels
 
   --map-run 'records=$.results, query=id, list=hits.hits, doc=_id, score=_score'
 
-Parts, between commas; a part left out is found by its name:
-  records  where the records are: nothing for a record a line or the elements of an array,
-           $ for the values of one object, $.results for the value of that key;
-           spans[] goes through a list;
-           $.@table for the rows of a table: columns and data, or a list for each name
-  query    the id of the query, from a record
-  list     the list of documents, from a record; nothing if each record is one document
-  doc      the id of the document, from an element of the list; @value if the list is of ids
-  score    its score; scores is a second list, beside the list of documents
-  rank     its rank, where there is no score; without both the order of the list counts
-  level    its judged level (qrels); levels is a second list; without either it is 1
-  distance a score of which the smallest is best, whatever its name; similarity: the largest
+Parts, separated by commas; the name of a key or column identifies an omitted part:
+  records  the path to the records: omit it for one record per line or an array of records;
+           $ for the values of one object, $.results for the value of a key;
+           spans[] for every element of a list;
+           $.@table for the rows of a table: columns and data, or one list per column
+  query    the query id, in the record
+  list     the list of documents, in the record; omit it if each record is one document
+  doc      the document id, in an element of the list; @value for a list of ids
+  score    the score; scores is a second list, parallel to the list of documents
+  rank     the rank, without a score; without both, the order of the list counts
+  level    the judged level (qrels); levels is a second list; without both, the level is 1
+  distance a score with the smallest best, whatever its name; similarity: the largest best
 
-A path is names between dots (hits.hits), or a key that has dots itself (node.id); name[] goes
-through a list (output[].provenance), and a number is a place in one, from 0 (doc=0, score=1).
-JSON texts and lists in a cell are opened; a|b is a or else b; @key is the key of a value, @value
-the value itself, @number the number of the record. In JSON a document's id may join several keys:
-doc={metadata.source}#{metadata.page}. In CSV, TSV and tables a path is the name of a
-column, or its number from 1 where there is no line of names: --map-run 'query=1, doc=2, score=4'.
-What a map names has to be there."""
+A path has names separated by dots (hits.hits); a key can contain dots (node.id). name[] is every
+element of a list (output[].provenance), and a number is a position from 0 (doc=0, score=1).
+JSON and lists in the text of a cell are parsed. a|b is a, or b without a; @key is the key of a
+value, @value the value itself, @number the number of the record. In JSON, a document id can join
+several keys: doc={metadata.source}#{metadata.page}. In CSV, TSV and tables a path is the name of
+a column, or its number from 1 if there are no names: --map-run 'query=1, doc=2, score=4'.
+Every record must have the keys in the map."""
 
 
 def _names_text() -> str:
@@ -79,7 +79,7 @@ def _names_text() -> str:
     return "\n".join([heading, "", *lines])
 
 
-# Further topics; each text is made on request.
+# Further topics, created on request.
 _TOPICS: Mapping[str, Callable[[], str]] = {"map": lambda: _MAP, "names": _names_text}
 
 
@@ -147,11 +147,11 @@ def shell(
             help="Formats to explain; map explains --map-run, names lists column names.",
             autocompletion=_complete,
         ),
-    ] = [],  # noqa: B006 - typer's way to say that it may be left out
+    ] = [],  # noqa: B006 - typer's way to make it optional
 ) -> None:
     """List the formats of runs and qrels, or explain some of them.
 
-    ragkpi recognises a file's format and the meaning of its keys or columns. --run-format and
-    --qrels-format set the format, --map-run and --map-qrels the meaning.
+    ragkpi recognises a file's format and the meaning of its keys or columns. Override the format
+    with --run-format and --qrels-format, the meaning with --map-run and --map-qrels.
     """
     print(on_terminal(f"{describe_formats(*names)}\n"), end="")

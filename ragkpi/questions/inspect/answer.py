@@ -147,7 +147,7 @@ def _qrels(file: str, source: Source, reader: FileReader) -> FileContents:
     for query, document in zip(queries, documents, strict=True):
         ids[query].add(document)
     if not ids:
-        raise InputError(file, None, "holds no judgements", "expected at least one")
+        raise InputError(file, None, "contains no judgements", "expected at least one")
     numbers = (qrels.level if qrels.gain is None else qrels.gain).tolist()
     levels = sorted(Counter(numbers).items())
     text = ", ".join(f"level {level}: {count:,}" for level, count in levels[:6])
