@@ -25,7 +25,8 @@ def project_options(words: Sequence[str]) -> dict[str, Any]:
     left_out = {"qrels"}
     if "--all-pairs" in words:  # no run is a baseline
         left_out.add("baseline")
-    if os.environ.get("RAGKPI_CORPUS_SIZE"):
+    of_scores = any(word.split("=")[0] == "--scores" for word in words)  # no random draw
+    if of_scores or os.environ.get("RAGKPI_CORPUS_SIZE"):
         left_out.add("corpus_size")
     return {name: value for name, value in project.items() if name not in left_out}
 

@@ -25,7 +25,7 @@ from ragkpi.files.tables import Row
 from ragkpi.files.trec import MISSING
 from ragkpi.interface import spell
 from ragkpi.library.ground import Signature
-from ragkpi.library.options import By, Estimating, Measures
+from ragkpi.library.options import By, Estimating, Evaluating, Measures
 from ragkpi.library.runs import run_path
 from ragkpi.library.session import Session
 from ragkpi.library.stored import Scored
@@ -46,6 +46,8 @@ _REPORTED = ("map", "ndcg_cut_10", "recip_rank", "recall_100")
 _COSTS = frozenset(
     ("latency", "cost", "price", "time", "duration", "seconds", "ms", "error", "loss", "wer", "cer")
 )
+# Arguments of an evaluation that scores have too, or, as the names of runs, that a line always has.
+_OF_SCORES = ("missing", "doubts", "names")
 _NAMES = {"system": SYSTEM, "seed": SEED, "measure": MEASURE, "value": VALUE}
 _ROLES = ("query", *_NAMES)
 
@@ -217,6 +219,10 @@ def scores_in_place(
     if how.get("missing") == "zero":
         zero = spell("missing", "zero")
         raise UsageError(f"{zero}: a number that is missing is not 0; leave it out")
+    for name, value in how.items():
+        if name in Evaluating.__annotations__ and name not in _OF_SCORES:
+            option = spell(name, value if isinstance(value, str) else "")
+            raise UsageError(f"{option}: it says how runs are evaluated, not scores; leave it out")
     return read_scores(
         named_tables(scores),
         [measures] if isinstance(measures, str) else list(measures),

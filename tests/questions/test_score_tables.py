@@ -215,6 +215,8 @@ def test_gates_and_all_pairs_take_scores(command, tmp_path):
         ({"map_scores": "frage=qid"}, "expected ROLE=COLUMN"),
         ({"map_scores": "query=nope"}, "no column nope"),
         ({"missing": "zero"}, "a number that is missing is not 0"),
+        ({"corpus_size": 100}, "corpus_size=: it says how runs are evaluated"),
+        ({"unjudged": "removed"}, 'unjudged="removed": it says how runs are evaluated'),
         ({"baseline": "nope"}, "expected one of"),
         ({"qrels": {}, "runs": {}}, "they stand for qrels and runs"),
     ],
@@ -301,3 +303,15 @@ def test_three_tables_of_other_tools_print_scipys_digits(command, tmp_path):
         shown = command(*line, "table", folder=tmp_path).out.decode().splitlines()
         (cells,) = [text.split() for text in shown if " third " in text and "By " not in text]
         assert cells[-1] == f"{p:.4f}"
+
+
+@pytest.mark.parametrize("line", [("compare",), ("report", "-o", "page.html")])
+def test_options_of_an_evaluation_are_refused_beside_scores(command, tmp_path, line):
+    (tmp_path / "t.csv").write_text(FORMS["long.csv"])
+    for options in (("-N", "100"), ("-l", "2"), ("-M", "5"), ("-J",)):
+        done = command(*line, "--scores", "t.csv", *options, folder=tmp_path)
+        assert done.status == 1
+        assert f"{options[0]}: it says how runs are evaluated, not scores" in done.err.decode()
+    (tmp_path / "pyproject.toml").write_text('[tool.ragkpi]\ncorpus_size = "5k"\n')
+    for scores in (("--scores", "t.csv"), ("--scores=t.csv",)):
+        assert command(*line, *scores, folder=tmp_path).status == 0
