@@ -118,7 +118,7 @@ class BaselineGate:
             limit += "they are too few"
         elif after_failure != difference.interval:
             bounds = _alike(change, *after_failure, signed=True)
-            limit += f"; with one query more that fails completely [{', '.join(bounds)}]"
+            limit += f"; with one more query that fails completely [{', '.join(bounds)}]"
         if remark:
             limit += f"; {remark}"
         return (

@@ -132,13 +132,6 @@ class SystemDifference(NamedTuple):
         """The evidence; only that in `DECIDING` allows a decision."""
         return evidence_of(*(int(part.freedom) + 1 if part else 1 for part in self.seeds))
 
-    def p_of_margin(self, margin: float, sign: int = 1) -> float:
-        """Return the one-sided p of a loss of `margin` or more against the baseline.
-
-        It is below (1 - level) / 2 if the interval excludes that loss. `sign` is `Measure.sign`.
-        """
-        return float(special().stdtr(self.freedom, -(sign * self.difference + margin) / self.error))
-
 
 @np.errstate(divide="ignore")
 def systems_of(sample: QuerySample) -> list[list[System]]:

@@ -248,7 +248,7 @@ def test_messages_add_up():
         "worse": "new: map 0.3500 is significantly worse than base's 0.5000: "
         f"{numbers} (limit: 0 at 95%)",
         "noninferior": "new: map 0.3500 is not shown to be non-inferior to base's "
-        f"0.5000 within 0.0100: {numbers} (limit: -0.0100 at 95%; with one query more that "
+        f"0.5000 within 0.0100: {numbers} (limit: -0.0100 at 95%; with one more query that "
         f"fails completely [{failed.low:.4f}, {failed.high:.4f}])",
     }
 

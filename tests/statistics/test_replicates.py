@@ -212,17 +212,6 @@ def test_p_and_interval_are_one_procedure():
         found = compared([first, second + shift])
         low, high = found.interval
         assert (found.p < 0.05) == (not low <= 0 <= high)
-        for margin in (0.0, 0.02, 0.1):
-            assert (found.p_of_margin(margin) < 0.025) == (low > -margin)
-            assert (found.p_of_margin(margin, sign=-1) < 0.025) == (high < margin)
-
-
-def test_a_margin_by_hand():
-    first, second = (system[:, [0]] for system in drawn(30, 1, 1))
-    t = stats.ttest_1samp((second - first)[:, 0], -0.05, alternative="greater")
-    assert compared([first, second]).p_of_margin(0.05) == pytest.approx(t.pvalue, rel=1e-9)
-    t = stats.ttest_1samp((second - first)[:, 0], 0.05, alternative="less")
-    assert compared([first, second]).p_of_margin(0.05, -1) == pytest.approx(t.pvalue, rel=1e-9)
 
 
 def test_where_nothing_varies_nothing_is_tested():

@@ -217,7 +217,7 @@ def report_document(
         "hidden": HIDDEN,
         "runs": [run.name for run in runs],
         "names": [run.label for run in runs],
-        "advice": advice(slices[0], runs[leaders[0]], ordered[0], more, bounds),
+        "advice": advice(slices[0], ordered[0], more, bounds),
         "queries": [decoded(query) for query in queries],
         "query_texts": [
             _text(of_queries[query]) if query in of_queries else None for query in queries

@@ -277,7 +277,6 @@ def more_queries(
 
 def advice(
     part: Mapping[str, Any],
-    best: ReportedRun,
     main: Metric,
     more: str,
     bounds: HoleBounds | None,
