@@ -16,8 +16,9 @@ from ragkpi.interface import interface, spell
 from ragkpi.library.stored import StoredResult
 from ragkpi.library.unjudged_doubt import Doubt, Judging, limits_of
 from ragkpi.measures.measure import Metric, Scores
-from ragkpi.reports.names import Seed, run_names
+from ragkpi.reports.names import DETERMINISTIC, Seed, run_names
 from ragkpi.statistics.all_pairs import AllPairs, MetricPairs
+from ragkpi.statistics.decisions import FEWEST_SEEDS
 from ragkpi.statistics.paired import Claim, Comparison, Difference
 from ragkpi.statistics.replicates import (
     DECIDING,
@@ -109,14 +110,16 @@ def _of_seeds(compared: Comparison | AllPairs, pairs: Iterable[tuple[int, int]])
     """
     names, runs = compared.names, compared.runs
     yield from seeds_in_words(names, runs)
-    each = dict.fromkeys(evidence_of(runs[one].seeds, runs[other].seeds) for one, other in pairs)
+    seeds = [FEWEST_SEEDS if run.is_deterministic else run.seeds for run in runs]
+    each = dict.fromkeys(evidence_of(seeds[one], seeds[other]) for one, other in pairs)
     for reason in (TOO_FEW_SEEDS[evidence] for evidence in each if evidence not in DECIDING):
         yield f"{reason[0].upper()}{reason[1:]}."
     claims = compared.claims if isinstance(compared, Comparison) else ()
     if lone := [d for d in claims if d.evidence == "one run"]:
         name = names[0] if runs[0].seeds == 1 else lone[0].run
         against = f" against {lone[0].run}" if len(lone) > 1 else ""
-        yield f"If {name} comes out alike every time, {p_text(lone[0].p)}{against}."
+        text = interface().system_text(name, ["RUN", DETERMINISTIC])
+        yield f"If {name} comes out alike every time, {p_text(lone[0].p)}{against}: write {text}."
 
 
 def _first(sentences: Sequence[str]) -> list[str]:
