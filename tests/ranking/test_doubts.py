@@ -57,6 +57,15 @@ def test_distances_in_another_format_are_said_once(ragkpi, tmp_path):
     )
 
 
+def test_negative_levels_alone_judge_no_document(ragkpi, tmp_path):
+    """No lower level helps, and -1 is none that anybody gave."""
+    said = evaluated(ragkpi, tmp_path, RUN, qrels="q1 0 a -1\nq2 0 b -1\n").err.decode()
+    assert said.count("no document is relevant: the qrels judge no document") == 1
+    assert "-1" not in said
+    done = ragkpi("check", "qrels", "run", folder=tmp_path)
+    assert b"at level 1; the qrels judge no document" in done.out
+
+
 def test_nothing_judged_at_the_top(ragkpi, tmp_path):
     above = "".join(f"q1 Q0 y{rank} {rank} {90 - rank} r\n" for rank in range(10))
     found = evaluated(ragkpi, tmp_path, above + RUN.split("q2")[0])

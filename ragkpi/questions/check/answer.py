@@ -117,7 +117,7 @@ def judged_again(qrels: QrelsColumns) -> Inspection:
         Example(
             int(qrels.line[row]),
             f"document {named(qrels.document[row])} of query {named(qrels.query[row])} again, "
-            f"level {qrels.level[row]}, at line {qrels.line[of]} {qrels.level[of]}",
+            f"level {qrels.level[row]}; line {qrels.line[of]} has level {qrels.level[of]}",
         )
         for row, of in zip(rows.tolist(), first.tolist(), strict=True)
     ]

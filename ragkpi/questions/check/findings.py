@@ -16,6 +16,7 @@ import numpy as np
 from ragkpi.files.lines import Tokens
 from ragkpi.library.examiner import ExaminedRun, Example, Lines
 from ragkpi.ranking.judgements import (
+    JUDGES_NOTHING,
     OF_DOCUMENTS,
     OF_QUERIES,
     other_queries,
@@ -392,8 +393,8 @@ def nothing_relevant(run: ExaminedRun) -> Counts | None:
     highest = int(judgements.level.max(initial=-1))
     if highest >= least:
         return None
-    text = f"no document is relevant at level {least}; the highest judged level is {highest}"
-    return len(judgements.queries), text, []
+    judged = f"the highest judged level is {highest}" if highest >= 0 else JUDGES_NOTHING
+    return len(judgements.queries), f"no document is relevant at level {least}; {judged}", []
 
 
 @finding("note", "qrels")
