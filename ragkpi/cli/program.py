@@ -46,11 +46,14 @@ class CommandLine(Interface):
             Comparing,
             Flags,
             Gating,
+            Measures,
             arguments_of,
+            declared,
             names_of,
         )
 
-        of = {**arguments_of(Comparing), **arguments_of(Gating)}.get(argument)
+        shared = {**arguments_of(Comparing), **arguments_of(Gating), "measures": declared(Measures)}
+        of = shared.get(argument)
         option = None if of is None else of.option
         if isinstance(option, Flags):
             flag = option.get(value) or next(iter(option.values()))

@@ -1,5 +1,6 @@
 """Finding one's way: tasks, examples that work, `help`, spellings of options."""
 
+import ast
 import os
 import re
 import shlex
@@ -7,6 +8,7 @@ import shlex
 import pytest
 
 from ragkpi.cli.app import COMMANDS, TASKS, command_of
+from ragkpi.cli.program import CommandLine
 from tests import processes
 from tests.cli.commandline import FIXTURES, trec_values
 from tests.cli.test_command_line import options_of
@@ -52,6 +54,21 @@ def test_the_common_options_are_a_short_page(ragkpi, monkeypatch, name):
     rows = [line for line in lines if line.startswith("  -")]
     assert len(rows) <= 18
     assert len(rows) <= len(ragkpi(name, "--help").out.decode().splitlines())
+
+
+def test_an_option_that_a_message_names_exists():
+    parameters = [of for name in COMMANDS for of in options_of(name)]
+    options = {option for of in parameters for option in (*of.opts, *of.secondary_opts)}
+    sources = (FIXTURES.parents[1] / "ragkpi").rglob("*.py")
+    calls = [
+        node.args[0].value
+        for path in sources
+        for node in ast.walk(ast.parse(path.read_text("utf-8")))
+        if isinstance(node, ast.Call) and getattr(node.func, "id", "") == "spell"
+        if isinstance(node.args[0], ast.Constant)
+    ]
+    assert len(calls) > 100
+    assert {CommandLine().spell(name, "") for name in calls} <= options
 
 
 def test_the_commands_are_one_screen(ragkpi, monkeypatch):
