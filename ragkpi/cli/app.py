@@ -57,7 +57,7 @@ COMMANDS: Mapping[str, Entry] = {
         "decide", "Which measure tracks the quality of responses?", "calibrate.command"
     ),
     "agree": Entry(
-        "decide", "Compare two sets of judgements: labels and order of runs.", "agree.command"
+        "decide", "Compare two sets of judgements: levels and order of runs.", "agree.command"
     ),
     "correct": Entry(
         "decide", "Estimate human scores from few human and many LLM judgements.", "correct.command"
@@ -68,9 +68,7 @@ COMMANDS: Mapping[str, Entry] = {
     ),
     "check": Entry("prepare", "Find problems in runs, and fix them.", "check.command"),
     "convert": Entry("prepare", "Write a run or qrels in another format.", "convert.command"),
-    "formats": Entry(
-        "prepare", "List file formats and RAG stacks, or explain one.", "describe.formats"
-    ),
+    "formats": Entry("prepare", "List file formats, or explain one.", "describe.formats"),
     "measures": Entry("prepare", "List, search or explain measures.", "describe.measures"),
     "zscores": Entry(
         "prepare", "Write the means and deviations that 'eval -Z' needs.", "evaluate.zscores"
@@ -78,7 +76,7 @@ COMMANDS: Mapping[str, Entry] = {
     "log": Entry(
         "prepare", "Show the evaluations that 'eval --log FILE' recorded.", "evaluate.log"
     ),
-    "verify": Entry("prepare", "Recompute a stored result from its files.", "verify.command"),
+    "verify": Entry("prepare", "Recompute a saved result from its files.", "verify.command"),
     "demo": Entry("prepare", "Write example files into a folder.", "demo.command"),
     "schema": Entry("prepare", "Print the JSON schema of JSON output.", "describe.schema"),
 }
@@ -115,6 +113,7 @@ def take(words: Sequence[str]) -> None:
         cls=_ByTask,
         rich_markup_mode="rich" if wants_colour(sys.stdout) else None,
         pretty_exceptions_enable=False,
+        epilog="To begin: ragkpi demo. Options of a command: ragkpi COMMAND -h",
     )
     app.callback(invoke_without_command=True)(_ragkpi)
     by_task = (one for task in TASKS for one, entry in COMMANDS.items() if entry.task == task)

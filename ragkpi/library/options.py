@@ -135,8 +135,8 @@ BetterScores = Annotated[
     str,
     Option(
         metavar="lower|NAME=lower,...",
-        help="With --scores: measures of which lower values are better. Default: as known of "
-        "a measure with this name.",
+        help="With --scores: measures whose lower values are better. Default: those that "
+        "ragkpi knows.",
     ),
 ]
 
@@ -174,6 +174,7 @@ Level = Annotated[
         "--level",
         metavar="LEVEL",
         min=0,
+        show_default=False,
         help="Lowest relevant level. Default: 1.",
     ),
 ]
@@ -491,7 +492,7 @@ class Testing(TypedDict, total=False):
         Literal[*TESTS],
         Option(
             metavar="TEST",
-            help="Where p-values come from. "
+            help="Test for p-values: "
             f"{'; '.join(f'{n} ({t.help})' for n, t in TESTS.items())}. Default: t.",
         ),
     ]

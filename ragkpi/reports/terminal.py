@@ -68,7 +68,7 @@ def on_terminal(text: str) -> str:
     if not sys.stdout.isatty():
         return text
     width, lines = terminal_width(), []
-    for line in text.splitlines():
+    for line in re.sub(r"\n {12,}(?=\S)", " ", text).splitlines():  # docstrings break lines, too
         term = re.match(_TERM, line)
         margin = term.end() if term else 0
         below = " " * (margin if margin + _NARROWEST_PROSE <= width else 0)

@@ -43,17 +43,17 @@ TESTS: Mapping[TestName, Test] = {
     "t": Test(
         "student",
         "least_of_t",
-        "is the difference 0? With rates, the score test",
+        "is the difference 0? For rates, the score test",
         "paired t test",
-        "is the difference 0? Of ratios of means by jackknife pseudo-values; of rates of 0 and 1 "
-        "by the score test",
-        "differences whose mean is nearly normal: not of few, very skewed ones",
+        "is the difference 0? For ratios of means it uses jackknife pseudo-values, for rates of 0 "
+        "and 1 the score test",
+        "that the mean of the differences is nearly normal, which few very skewed ones violate",
         interval="agrees",
     ),
     "randomization": Test(
         "randomization",
         "least_of_swaps",
-        "is it 0? Swaps run and baseline on queries",
+        "is the difference 0? Swaps run and baseline on queries",
         "paired randomization test",
         "how often is a difference at least as large when run and baseline are swapped at random "
         f"on every {{unit}}? {CHANCE}; all swaps, p = share, where there are no more",

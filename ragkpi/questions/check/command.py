@@ -162,7 +162,7 @@ def check(
     check,
     examples=(
         "ragkpi check qrels.txt runs/bm25.run runs/dense.run",
-        "ragkpi check --fix mended.run first_stage.run",
+        "ragkpi check --fix fixed.run first_stage.run",
         "ragkpi check --list",
     ),
 )

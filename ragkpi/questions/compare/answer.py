@@ -218,8 +218,8 @@ def _comparison_explained(comparison: Comparison) -> list[str]:
         _filled(words, procedure),
         f"{column or 'p'}: {how} {counted(comparison.tests, 'test')}{decides}",
         f"[low, high]: Student's {procedure.bootstrap.percent} interval of the "
-        "difference, from the queries' differences (of ratios of means: their jackknife "
-        f"pseudo-values); of rates of 0 and 1 Tango's; {outside}",
+        "difference, from the queries' differences (for ratios of means, from jackknife "
+        f"pseudo-values); for rates of 0 and 1, Tango's; {outside}",
     ]
 
 

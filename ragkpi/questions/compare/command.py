@@ -349,7 +349,7 @@ def shell(
             metavar="[QRELS] BASELINE RUN...",
             help="Files; - is standard input. Runs may be results saved by 'ragkpi eval -q -o "
             "FILE.json' with the same qrels and settings; if all are, omit QRELS. NAME=RUN,RUN,RUN "
-            "is one system, of several seeds; dense=RUN,deterministic one that has none.",
+            "is one system with several seeds; NAME=RUN,deterministic has no seeds.",
         ),
     ] = [],  # noqa: B006 - typer's way to say that it may be left out
     baseline: Annotated[

@@ -1,7 +1,6 @@
 """`ragkpi formats`: the formats that ragkpi reads and writes."""
 
 from collections.abc import Callable, Mapping
-from textwrap import fill
 from typing import Annotated
 
 from typer import Argument
@@ -71,11 +70,8 @@ def _names_text() -> str:
         "rank": fields.RANK,
         "level": fields.LEVEL_OR_SCORE,
     }
-    lines = (
-        fill(f"  {part:13}  {' '.join(some)}", 100, subsequent_indent=" " * 17)
-        for part, some in names.items()
-    )
-    heading = "names: keys and columns that are recognised; queryId and Query-ID count as query_id"
+    lines = (f"  {part:13}  {' '.join(some)}" for part, some in names.items())
+    heading = "names: recognised keys and columns; queryId and Query-ID count as query_id"
     return "\n".join([heading, "", *lines])
 
 

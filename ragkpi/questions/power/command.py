@@ -35,7 +35,7 @@ def power(
         str,
         Option(
             metavar="D,D,...",
-            help="Differences that would matter. Default: 0.01,0.02,0.05,0.1.",
+            help="Differences that would matter.",
         ),
     ] = DIFFERENCES,
     sample_size: Annotated[
@@ -45,7 +45,7 @@ def power(
     ] = None,
     power: Annotated[
         float,
-        Option(min=0.5, max=0.999, help="Probability of detecting the difference."),
+        Option(metavar="P", min=0.5, max=0.999, help="Probability of detecting the difference."),
     ] = 0.8,
     sd: Annotated[
         float | None,
