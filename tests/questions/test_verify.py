@@ -115,6 +115,13 @@ def test_what_cannot_be_verified(ragkpi, folder, change, status, says):
     assert says in found.err.decode()
 
 
+def test_means_over_seeds_name_no_run_to_verify(ragkpi, folder):
+    words = ("eval", "-q", "-m", "map", "-o", "s.json", "qrels", "dense=good.run,bad.run")
+    assert ragkpi(*words, folder=folder).status == 0
+    found = verify(ragkpi, folder, "s.json")
+    assert (found.status, b"verify a result of each run" in found.err) == (1, True)
+
+
 def test_runs_and_missing_files_are_no_results(ragkpi, folder):
     assert verify(ragkpi, folder, "good.run").status == 1
     assert verify(ragkpi, folder, "nosuch").status in (1, 2)

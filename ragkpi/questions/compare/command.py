@@ -169,7 +169,8 @@ def compare(
         less_common(
             help="Exit with status 3 if any value is significantly worse than the baseline's "
             "(worse), or unless every value is shown to be non-inferior (noninferior), "
-            "as eval --fail-under-baseline decides; with 5 if that rests on unjudged documents.",
+            "as eval --fail-under-baseline decides; with 5 if that depends on "
+            "unjudged documents or ties.",
         ),
     ] = None,
     margin: Annotated[
@@ -210,7 +211,7 @@ def compare(
     fail_if, margin
         As `gate_by` and `margin` of `evaluate` against a baseline: all measures decide, corrected
         together for each run. A miss is a `GateFailedError`, a claim that depends on unjudged
-        documents a `GateDoubtedError`.
+        documents or ties a `GateDoubtedError`.
     problems
         As for `evaluate`. Without its baseline, nothing is compared.
     how

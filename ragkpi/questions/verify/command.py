@@ -106,6 +106,11 @@ def verify(path: str | os.PathLike[str]) -> Result:
 
 def _named_files(result: StoredResult) -> Mapping[str, tuple[str, str]]:
     """Return the path and hash of each file by role; refuse a result without some of them."""
+    if "seeds" in result.record:
+        raise UsageError(
+            f"{visible(result.name)}: the means of several seeds, whose runs it does not name; "
+            "verify a result of each run"
+        )
     files = result.record.get("files", {})
     named = {role: (str(file.get("path")), file.get("sha256")) for role, file in files.items()}
     lacking = [role for role in ("qrels", "run") if not named.get(role, ("", ""))[1]]
