@@ -196,7 +196,7 @@ RUNS = {
     ),
     "JSON Lines, key": (
         b'{"qid": 1, "qid": 2, "hits": ["d"]}',
-        f"run:1: key 'qid' twice; {KEY_ONCE}",
+        f"run:1: repeated key 'qid'; {KEY_ONCE}",
         2,
     ),
     "JSON Lines, true": (
@@ -249,7 +249,7 @@ RUNS = {
     ),
     "JSON Lines, key of a document": (
         b'{"qid": 1, "hits": [{"docid": "d", "docid": "e"}]}',
-        f"run:1: key 'docid' twice; {KEY_ONCE}",
+        f"run:1: repeated key 'docid'; {KEY_ONCE}",
         2,
     ),
     "JSON, some with scores": (
@@ -405,7 +405,7 @@ QRELS = {
     "as many scores as documents": (
         b'{"1": {"a": 11, "b": 10, "c": 9, "d": 8, "e": 7, "f": 6, "g": 5, "h": 4, "i": 3, '
         b'"j": 2, "k": 1}}',
-        "qrels:1: 11 documents of query 1 with as many scores; expected judgements "
+        "qrels:1: 11 documents of query 1 with 11 scores; expected judgements "
         "(--map-qrels level=@value reads numbers as gains)",
         2,
     ),
@@ -417,13 +417,13 @@ QRELS = {
     "gains": (b"query_id,doc_id,gain\n1,d,1.5\n", f"qrels:2: level '1.5'; {FRACTION}", 2),
     "BEIR": (
         b"query-id\tcorpus-id\tscore\n1\td\t1.5\n",
-        "qrels:2: score 1.5, where a level is meant; expected judgements "
+        "qrels:2: score 1.5 instead of a level; expected judgements "
         "(--map-qrels level=score reads numbers as gains)",
         2,
     ),
     "JSON": (
         b'{"1": {"d": 0.5}}',
-        "qrels:1: score 0.5, where a level is meant; expected judgements "
+        "qrels:1: score 0.5 instead of a level; expected judgements "
         "(--map-qrels level=@value reads numbers as gains)",
         2,
     ),

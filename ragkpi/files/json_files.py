@@ -126,7 +126,7 @@ def refuse_bomb(file: str, line: int | None, text: bytes | bytearray) -> None:
         return
     values = sum(text.count(mark) for mark in (b",", b"[", b"{"))
     if values * _SHORTEST_VALUE > len(text) and values * _COST > MOST_HELD:
-        fault = f"{values:,} values in {len(text) >> 20} MB, which would fill the memory"
+        fault = f"{values:,} values in {len(text) >> 20} MB, too many for memory"
         raise InputError(file, line, fault, "expected ids and numbers")
 
 

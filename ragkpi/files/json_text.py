@@ -246,7 +246,7 @@ def _follow(
     if not isinstance(value, dict):
         return
     if isinstance(value, Repeated):
-        raise KeyTwiceError(f"key {shown(value.twice())} twice")
+        raise KeyTwiceError(f"repeated key {shown(value.twice())}")
     name, through = step.removesuffix("[]"), step.endswith("[]")
     for known in _named_keys(value, name):
         children = unfolded(value[known]) if through else value[known]
@@ -465,7 +465,7 @@ def kind_of(value: object) -> str:
 
 def key_twice(file: str, line: int | None, key: str) -> SeparateRankingsError:
     """Return the error for an object with a repeated key."""
-    found = f"key {shown(key)} twice"
+    found = f"repeated key {shown(key)}"
     return SeparateRankingsError(file, line, found, "expected each key once")
 
 

@@ -84,7 +84,7 @@ def _rows_of(data: Any, argument: str) -> Any:
         return data
     columns = [list_of(column_of(data, name, argument)) for name in names]
     if len({*map(len, columns)}) > 1:
-        raise UsageError(f"{argument}: columns of several lengths; expected one")
+        raise UsageError(f"{argument}: columns of several lengths; expected one length")
     return (dict(zip(map(str, names), row, strict=True)) for row in zip(*columns, strict=True))
 
 

@@ -46,14 +46,16 @@ def refuse_scores(qrels: QrelsColumns) -> None:
         return
     if qrels.gain is not None:
         row = qrels.fractional_row
-        fault = f"score {float(qrels.gain[row])!r}, where a level is meant"
+        fault = f"score {float(qrels.gain[row])!r} instead of a level"
     else:
         query = qrels.query.first_rows()
         row = int(np.bincount(query).argmax())
         levels = qrels.level[query == row]
         if not _LEVELS[1] < len(np.unique(levels)) == len(levels):
             return
-        fault = f"{len(levels)} documents of query {named(qrels.query[row])} with as many scores"
+        fault = (
+            f"{len(levels)} documents of query {named(qrels.query[row])} with {len(levels)} scores"
+        )
     map_ = spell("map_qrels", qrels.origin.map)
     expected = f"expected judgements ({map_} reads numbers as gains)"
     raise InputError(qrels.file, int(qrels.line[row]), fault, expected)
@@ -113,9 +115,9 @@ def falling(blocks: Iterable[RunColumns]) -> Iterator[RunColumns]:
             lists += int(((rising > 0) & (np.diff(block.starts) >= _SHORTEST_LIST)).sum())
     if rises and lists >= _LEAST_LISTS:
         falls = meaning(path) == "distance" or part == "rank"
-        what = "numbers rise" if path == "@value" else f"{path} {'falls' if falls else 'rises'}"
+        what = "its numbers are" if path == "@value" else f"{path} is"
         other = "score" if part == "rank" else "similarity" if falls else "distance"
-        fault = f"its {what} down every list, as a {other} does"
+        fault = f"{what} {'descending' if falls else 'ascending'} in every list, like a {other}"
         choices = ("large is better", "small is better")[:: 1 if falls else -1]
         maps = f"{other}={path}", f"{'distance' if falls else 'score'}={path}"
         if part in ("scores", "rank"):

@@ -289,7 +289,7 @@ def mapped(paths: Mapping[str, str], kind: Kind) -> Shape:
     """Return the shape that some paths describe; key names reveal the other parts."""
     if unknown := sorted(set(paths) - set(_PARTS[kind])):
         raise UsageError(
-            f"a map has {', '.join(unknown)}; expected {', '.join(_PARTS[kind])} of {kind}"
+            f"unknown map parts: {', '.join(unknown)}; expected {', '.join(_PARTS[kind])} of {kind}"
         )
     base = SHAPES[kind]["lists" if "list" in paths else "flat"]
     base = base._replace(name="map", repeated="refused")

@@ -85,7 +85,7 @@ class StoredResult:
             queries = sorted(map(octets, per_query))
             count = self.record["queries"]
             if ids_sha256(queries) != self.record["queries_sha256"] or count != len(queries):
-                raise self._broken(f"has values of {len(queries)} of {count} queries, or of others")
+                raise self._broken(f"has values for {len(queries)} of {count} queries, or others")
             self._refuse_edited()
             columns = [self._column(*item) for item in self.record["values"].items()]
             comparable = [column for column in columns if column is not None]
@@ -113,7 +113,7 @@ class StoredResult:
         if lacking := [metric.name for metric in metrics if metric.name not in stored]:
             apart["values"] = f"without {', '.join(lacking)}", "with"
         if apart:
-            unlike = (f"{name} is {was} there, {now} here" for name, (was, now) in apart.items())
+            unlike = (f"{name} is {was}, not {now}" for name, (was, now) in apart.items())
             raise DataError(
                 f"{visible(self.name)} is not comparable with {visible(other)}: "
                 f"{', '.join(unlike)}; evaluate {advice}"
@@ -131,12 +131,10 @@ class StoredResult:
         column = MetricScores(replace(metric, name=name), numbers, len(rows))
         summary = _number(name, value)
         if not np.isclose(column.summary, summary, rtol=1e-9, atol=0, equal_nan=True):
-            raise self._broken(f"{name} is {summary:g}, and {column.summary:g} over its queries")
+            raise self._broken(f"{name} is {summary:g}, but {column.summary:g} by its queries")
         known = self.record.get("known", {}).get(name, column.valid)
         if known != column.valid:
-            raise self._broken(
-                f"{name} is known for {known} queries, and has {column.valid} values"
-            )
+            raise self._broken(f"{name} has {column.valid} values, but {known} queries with values")
         return column
 
     def _refuse_edited(self) -> None:
@@ -145,7 +143,7 @@ class StoredResult:
             digest, signed = file.get("sha256"), self.signature.fields.get(role)
             if digest and signed and signed != f"sha256:{digest}":
                 raise self._broken(
-                    f"files say sha256:{digest} of the {role}, the signature {signed}"
+                    f"sha256:{digest} of the {role} contradicts {signed} in the signature"
                 )
 
     def _broken(self, fault: str) -> InputError:

@@ -14,7 +14,7 @@ TWO = {"mteb_model_meta": {"model_name": "m"}}
 TWO |= {"en": {"test": {"q": {"a": 0.9, "b": 0.1}}}, "de": {"test": {"q": {"c": 0.9, "d": 0.1}}}}
 SPLITS = {"mteb_model_meta": {}, "en": {"dev": {"q": {"b": 1}}, "test": {"q": {"a": 1}}}}
 EACH = ONE_RANKING
-KEYS = f"key 'q' twice; {KEY_ONCE}"
+KEYS = f"repeated key 'q'; {KEY_ONCE}"
 MAP = "records=$.{}, query=@key, list=@value, doc=@key, score=@value"
 SEPARATE = (
     "run: 2 separate rankings of the queries ($.{0}, $.{1}); expected one of them, such as "
@@ -66,7 +66,7 @@ TWICE = {
     "keys of lists": ('{"q": ["a"],\n "q": ["b"]}', f"run:2: {KEYS}"),
     "keys of subsets": (
         json.dumps(TWO, indent=0).replace('"de"', '"en"'),
-        f"run:13: key 'en' twice; {KEY_ONCE}",
+        f"run:13: repeated key 'en'; {KEY_ONCE}",
     ),
     "MS MARCO": (
         "q\ta\t1\nq\tb\t2\nq\tc\t1\n",

@@ -374,7 +374,7 @@ def test_distances_beside_ids_that_fall_are_refused(ragkpi, folder):
     (folder / "dump").write_text(lines(records))
     outcome, found = values(ragkpi, folder, "gold", "dump")
     assert (outcome.status, found) == (2, b"")
-    assert b"distances falls down every list, as a similarity does" in outcome.err
+    assert b"distances is descending in every list, like a similarity" in outcome.err
 
 
 def test_a_source_beside_an_id_is_asked_about_with_a_command_for_each(ragkpi, folder):

@@ -174,15 +174,15 @@ def test_one_file_that_holds_both_is_read(both, put, ragkpi):
 @pytest.mark.parametrize(
     ("text", "found"),
     [
-        ('{"q": {"d": 0.5}}', "qrels.json:1: score 0.5, "),
+        ('{"q": {"d": 0.5}}', "qrels.json:1: score 0.5 instead"),
         ('{"q": {"d": {}}}', "contains no judgements"),
         (
             '{"query_id": "q", "doc_id": "d", "score": 2, "rank": 1}',
             "contains a run ('score rank')",
         ),
         ('{"query_id": "q", "doc_id": "d", "score": 2, "run_id": "r"}', "contains a run"),
-        ('{"query_id": "q", "judgments": [{"doc_id": "d", "score": 0.5}]}', "score 0.5, where"),
-        ("query_id,doc_id,score\nq,d,0.5\n", "score 0.5, "),
+        ('{"query_id": "q", "judgments": [{"doc_id": "d", "score": 0.5}]}', "score 0.5 instead"),
+        ("query_id,doc_id,score\nq,d,0.5\n", "score 0.5 instead"),
         ("query_id,doc_id,rank,score\nq,d,1,3\n", "contains a run ('score rank')"),
         (
             json.dumps({"q": {f"d{place}": 20 - place for place in range(11)}}),
@@ -297,7 +297,7 @@ def test_swapped_in_memory(put):
     ranked = [{**row, "rank": rank} for rank, row in enumerate(frame, 1)]
     with pytest.raises(ragkpi.RagkpiError, match="contains a run"):
         ragkpi.evaluate(ranked, rows(GOLD, "query_id", "doc_id", "relevance"), "recip_rank")
-    with pytest.raises(ragkpi.RagkpiError, match=r"score 0\.9, "):
+    with pytest.raises(ragkpi.RagkpiError, match=r"score 0\.9 instead"):
         ragkpi.evaluate(put("run.json", json.dumps(RUN)), GOLD, "recip_rank")
     assert ragkpi.evaluate(GOLD, RUN, "recip_rank").mean == {"recip_rank": 1.0}
     gains = {"q1": {"d1": 0.5, "d2": 2.5}}

@@ -20,7 +20,7 @@ def evaluate(ragkpi, tmp_path):
 def refused(found, field, there, here):
     assert found.status == 4, found.err.decode()
     assert f"{field} is {there}" in found.err.decode()
-    assert f" there, {here}" in found.err.decode()
+    assert f", not {here}" in found.err.decode()
     assert b"evaluate it as" in found.err
     assert b"ragkpi eval -q -m " in found.err
 
@@ -113,14 +113,14 @@ def test_a_result_cut_at_the_end_of_a_line(evaluate, tmp_path, lines):
     path.write_text("".join(whole[: 1 + lines]))
     found = evaluate("-m", "recip_rank", "--fail-under-baseline", "base.jsonl", "qrels", "bad.run")
     assert found.status == 2
-    assert f"has values of {lines} of 12 queries".encode() in found.err
+    assert f"has values for {lines} of 12 queries".encode() in found.err
 
 
 def test_the_worst_queries_are_no_baseline(evaluate):
     evaluate("--worst", "3", "-m", "recip_rank", "-o", "base.json", "qrels", "good.run")
     found = evaluate("-m", "recip_rank", "--fail-under-baseline", "base.json", "qrels", "bad.run")
     assert found.status == 2
-    assert b"has values of 3 of 12 queries" in found.err
+    assert b"has values for 3 of 12 queries" in found.err
 
 
 @pytest.mark.parametrize("form", ["json", "jsonl"])
@@ -187,7 +187,7 @@ def test_qrels_in_memory_have_a_hash(tmp_path):
     ragkpi.evaluate(qrels, run, "map").log(str(path), per_query="shown")
     how = {"fail_under_baseline": str(path), "gate_by": "value"}
     assert all(one.passed for one in ragkpi.evaluate(qrels, run, "map", **how).verdicts)
-    with pytest.raises(ragkpi.RagkpiError, match=r"qrels is .* there, .* here") as refused:
+    with pytest.raises(ragkpi.RagkpiError, match=r"qrels is .*, not .*") as refused:
         ragkpi.evaluate(other, run, "map", **how)
     assert refused.value.exit_status == 4
 
@@ -253,17 +253,17 @@ def test_results_on_other_grounds_are_not_compared(
     found = ragkpi("compare", good, "other.json", folder=tmp_path)
     assert (found.status, found.out) == (4, b"")
     assert f"not comparable with good of good.json: {field} is {values[0]}" in found.err.decode()
-    assert f" there, {values[1]}" in found.err.decode()
+    assert f", not {values[1]}" in found.err.decode()
 
 
 @pytest.mark.parametrize(
     ("arguments", "status", "says"),
     [
         (("more.qrels", "good.json", "bad.json"), 4, "qrels is "),
-        (("-M", "3", "good.json", "bad.json"), 4, "M is all there, 3 here"),
-        (("-N", "7", "qrels", "good.json", "bad.json"), 4, "N is 1000 there, 7 here"),
+        (("-M", "3", "good.json", "bad.json"), 4, "M is all, not 3"),
+        (("-N", "7", "qrels", "good.json", "bad.json"), 4, "N is 1000, not 7"),
         (("-N", "1000", "qrels", "good.json", "five.run", "--common"), 4, "queries is 12, "),
-        (("-m", "map", "good.json", "bad.json"), 4, "values is without map there"),
+        (("-m", "map", "good.json", "bad.json"), 4, "values is without map, not with"),
         (("good.json", "bad.run"), 1, "bad.run: a run; expected qrels before it"),
         (("qrels", "good.json"), 1, "2 files; expected three or more"),
         (("good.json", "brief.json"), 1, "-q"),

@@ -97,7 +97,7 @@ CALLS = [
     (("-m", "recip_rank", "--margin", "0.1", "qrels"), "good.run", 1, "no baseline"),
     (("-m", "recip_rank", "--gate-by", "value", "qrels"), "good.run", 1, "no baseline"),
     (("-m", "recip_rank", *STORED, "qrels"), "bad.run", 3, "worse than good of"),
-    (("-m", "recip_rank,map", *STORED, "qrels"), "bad.run", 4, "without map there"),
+    (("-m", "recip_rank,map", *STORED, "qrels"), "bad.run", 4, "without map, not with"),
     (("-m", "num_q", *STORED, "qrels"), "bad.run", 1, "--fail-under-baseline: "),
     (("-m", "bor.1", "-N", "1000", *STORED, "qrels"), "bad.run", 3, "bor_1 -inf "),
 ]
@@ -138,18 +138,18 @@ def without_queries(run, _):
 @pytest.mark.parametrize(
     ("change", "how", "status", "says"),
     [
-        (as_value(None), (), 2, "recip_rank is nan, and 0.75 over its queries"),
-        (of_query(None), (), 2, "recip_rank is 0.75, and"),
-        (as_value(0.1), (), 2, "recip_rank is 0.1, and 0.75 over its queries"),
-        (of_query(0.1), (), 2, "recip_rank is 0.75, and"),
+        (as_value(None), (), 2, "recip_rank is nan, but 0.75 by its queries"),
+        (of_query(None), (), 2, "recip_rank is 0.75, but"),
+        (as_value(0.1), (), 2, "recip_rank is 0.1, but 0.75 by its queries"),
+        (of_query(0.1), (), 2, "recip_rank is 0.75, but"),
         (as_value(True), (), 2, "recip_rank is True"),
         (as_value("0.75"), (), 2, "recip_rank is 0.75"),
         (without_queries, (), 1, "without values per query; save it with -q"),
         (without_queries, ("--gate-by", "value"), 1, "-q"),
-        (lambda run, _: run["values"].clear(), (), 4, "without recip_rank there"),
+        (lambda run, _: run["values"].clear(), (), 4, "without recip_rank, not with"),
         (lambda run, _: run.update(values=[]), (), 2, "not a ragkpi result file (no values)"),
-        (lambda run, _: run["per_query"].pop("q03"), (), 2, "has values of 11 of 12 queries"),
-        (lambda run, _: run["per_query"].update(q99={}), (), 2, "has values of 13 of 12 queries"),
+        (lambda run, _: run["per_query"].pop("q03"), (), 2, "has values for 11 of 12 queries"),
+        (lambda run, _: run["per_query"].update(q99={}), (), 2, "has values for 13 of 12 queries"),
     ],
 )
 def test_a_stored_result_that_decides_nothing(evaluate, tmp_path, change, how, status, says):
