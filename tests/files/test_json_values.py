@@ -83,9 +83,10 @@ def test_what_is_no_number_is_refused_with_its_line(number, rows):
 )
 def test_a_key_twice_is_refused_with_its_line(record, rows):
     for text in (FIRST + record + "\n", f"[{FIRST}, {record}]"):
-        assert rows(text).startswith("ragkpi: error: run:2: key ")
+        assert rows(text).startswith("ragkpi: error: run:2: repeated key ")
     flat = '{"qid": "0", "docid": "d", "score": 1.5}\n'
-    assert "run:3: key " in rows(flat + flat.replace('"d"', '"e"') + flat[:-2] + ', "qid": 1}\n')
+    last = flat[:-2] + ', "qid": 1}\n'
+    assert "run:3: repeated key " in rows(flat + flat.replace('"d"', '"e"') + last)
 
 
 def test_colons_in_texts_are_no_keys(rows):

@@ -257,7 +257,7 @@ def test_distances_rank_the_smallest_first_and_may_not_fall():
     gold = {query: ["b"] for query in ("q1", "q2", "q3")}
     found = ragkpi.evaluate(gold, dict.fromkeys(gold, hits), ["recip_rank"])
     assert found.mean == {"recip_rank": 1.0}
-    with pytest.raises(InputError, match="distance falls down "):
+    with pytest.raises(InputError, match="distance is descending "):
         ragkpi.evaluate(gold, dict.fromkeys(gold, hits[::-1]), ["recip_rank"])
 
 
