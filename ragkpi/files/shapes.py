@@ -110,7 +110,7 @@ def rows_shape(
     if user is not None:
         numbers: dict[str, Any] = {part: getattr(user, part) for part in ("score", "rank", "level")}
         return flat._replace(required=user.required, better=user.better, **numbers)
-    return flat._replace(level="") if len(names) == 2 else flat
+    return flat
 
 
 def find_column(

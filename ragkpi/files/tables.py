@@ -112,15 +112,16 @@ def stream_run(table: TableFile, user: Shape | None) -> Iterator[RunColumns]:
 
 
 def read_qrels(table: TableFile, user: Shape | None) -> QrelsColumns:
-    """Read qrels, like `stream_run`; two columns without names are ids of relevant documents."""
+    """Read qrels, like `stream_run`; two columns are queries and their relevant documents."""
     if user is None and table.names == ["1", "2"]:
-        user = SHAPES["qrels"]["flat"]._replace(query="1", doc="2", level="")
+        user = SHAPES["qrels"]["flat"]._replace(query="1", doc="2")
     shape = rows_shape("qrels", table.names, user, table.nested)
     if shape is None:
         return collect_qrels(table.file, _documents(table, "qrels", user))
     where = table.names, table.file, table.line
+    are_pairs = len(table.names) == 2 and "level" not in shape.required
     # The level first: a file without it could be a run.
-    level = need_column(shape, "level", *where) if shape.level else None
+    level = None if are_pairs else need_column(shape, "level", *where)
     ids = id_columns(shape, *where)
     qrels = _qrels_of(table, ids, level)
     if not len(qrels.line):

@@ -214,7 +214,7 @@ def _stacked(report: Report, first: Table, slices: Slices, layout: Layout) -> Ta
     tables = [first, *(part.report.table(layout) for part in slices.parts)]
     counting = all(column.name != "queries" for column in first.columns)
     for_programs = layout.notes == "columns"
-    heads = [Column("by"), Column("label")] if for_programs else [Column("slice")]
+    heads = [Column("by"), Column("label")] if for_programs else [Column("group")]
     heads += [Column("queries", "integer")] if counting else []
     rows: list[list[Cell]] = []
     verdict = [*first.verdict]

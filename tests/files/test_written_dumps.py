@@ -357,6 +357,14 @@ def test_pairs_of_a_question_and_a_document_are_relevant(ragkpi, folder):
     assert found == values(ragkpi, folder, "gold", "twin")[1]
 
 
+def test_a_map_of_two_columns_names_pairs(ragkpi, folder):
+    cells = "".join(f"{query},{id_}\n" for query in GOLD for id_ in GOLD[query])
+    (folder / "pairs").write_text(f"question,passage\n{cells}")
+    map_ = ("--map-qrels", "query=question, doc=passage")
+    found = values(ragkpi, folder, *map_, "pairs", "twin")[1]
+    assert found == values(ragkpi, folder, "gold", "twin")[1]
+
+
 def test_a_column_says_whether_documents_are_relevant(ragkpi, folder):
     judged = [(of, id_, id_ in GOLD.get(of, ())) for of in GOLD for id_ in RUN[of]]
     for name in ("relevant", "is_relevant"):
