@@ -142,6 +142,8 @@ def exact(value: Any, style: Style, digits: int | None = None) -> str:
 
     With `digits`, write it like `rounded`.
     """
+    if digits is None and style != "integer" and isinstance(value, float) and math.isfinite(value):
+        return repr(float(value))  # nearly all values of queries
     if digits is not None or not isinstance(value, int | float) or not math.isfinite(value):
         return rounded(value, style, digits)
     number = float(value)

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
+from itertools import chain
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 import numpy as np
@@ -152,18 +153,16 @@ class EvaluationReport(Report):
             *(Column(m.name, m.measure.style, m.measure.better, role=_role(m)) for m in metrics),
         ]
         rows: list[list[Cell]] = []
+        streamed: Iterable[list[Cell]] = ()
         notes: list[str] = []
         if by_query:
-            if layout.notes == "below":
+            groups = self._query_rows(names)
+            if layout.notes == "columns":
+                streamed = chain.from_iterable(groups)
+            else:
                 self._refuse_many(len(columns))
-            each = (query_values(scores, names, self.queries) for scores in runs.values())
-            for of_query in zip(*each, strict=True):
-                group = [
-                    [*map(Cell, (run, query, *values))]
-                    for run, (query, values) in zip(runs, of_query, strict=True)
-                    if values is not None
-                ]
-                rows += with_best_marked(columns, group)
+                for group in groups:
+                    rows += with_best_marked(columns, group)
         if summary:
             summaries = [
                 [Cell(run), *([Cell(ALL)] if by_query else []), *self._summary_cells(run, names)]
@@ -179,8 +178,18 @@ class EvaluationReport(Report):
             notes.append(self.worst.note)
         below = gates_table(gates) if len(gates) > 1 else None
         checks = gate_checks(gates)
-        table = Table(columns, rows, notes, below=below, checks=checks)
+        table = Table(columns, rows, notes, streamed=streamed, below=below, checks=checks)
         return signed(table, self.signature, layout)
+
+    def _query_rows(self, names: Sequence[str]) -> Iterator[list[list[Cell]]]:
+        """Yield the rows of each query, one for every run that has it."""
+        each = (query_values(scores, names, self.queries) for scores in self.runs.values())
+        for of_query in zip(*each, strict=True):
+            yield [
+                [*map(Cell, (run, query, *values))]
+                for run, (query, values) in zip(self.runs, of_query, strict=True)
+                if values is not None
+            ]
 
     def own_document(self, layout: Layout) -> dict[str, Any]:
         """Return all runs as one JSON object."""
@@ -263,8 +272,9 @@ def signed(table: Table, signature: Signature | None, layout: Layout) -> Table:
     text = signature.long() if layout.signature == "long" else signature.short()
     if layout.notes == "columns":
         rows = [[*row, Cell(text)] for row in table.rows]
+        streamed = ([*row, Cell(text)] for row in table.streamed)
         columns = [*table.columns, Column("signature")]
-        return replace(table, columns=columns, rows=rows)
+        return replace(table, columns=columns, rows=rows, streamed=streamed)
     return replace(table, notes=[text, *table.notes])
 
 

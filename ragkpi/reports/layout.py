@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import math
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from functools import cached_property
-from itertools import compress, pairwise
+from itertools import chain, compress, pairwise
 from typing import Any, Literal, NamedTuple
 
 from ragkpi.version import __version__
@@ -32,8 +32,7 @@ class Layout:
     call_notes: Sequence[str] = ()  # notes of the call, which a terminal shows below the answer
 
 
-@dataclass(frozen=True)
-class Cell:
+class Cell(NamedTuple):
     """One cell of a table."""
 
     value: Any = None  # a number, NaN for NA, a text or bytes; None if the cell is empty
@@ -97,6 +96,8 @@ class Table:
     explanation: Sequence[str] = ()  # tests, corrections, seeds
     below: Table | None = None  # of another kind, such as gates; for people
     checks: Sequence[Check] = ()
+    # Rows above the others in CSV and TSV, without intervals: millions that are not held.
+    streamed: Iterable[list[Cell]] = ()
     use: Literal["read", "data"] = "read"  # "data": the verdict is enough, no terminal draws it
 
     @cached_property
@@ -118,10 +119,13 @@ class Table:
     def values(self, row: Sequence[Cell]) -> Iterator[tuple[Any, Style]]:
         """Yield the values of a row for programs, each with its style."""
         for cell, column, ends in zip(row, self.columns, self.ends, strict=True):
-            low, high = cell.interval or (None, None)
-            values = {"": cell.value, "_low": low, "_high": high, "_marks": cell.marks}
-            for end in ends:
-                yield values[end], cell.style or column.style
+            style = cell.style or column.style
+            yield cell.value, style
+            if len(ends) > 1:
+                low, high = cell.interval or (None, None)
+                beside = {"_low": low, "_high": high, "_marks": cell.marks}
+                for end in ends[1:]:
+                    yield beside[end], style
 
     def texts(self, layout: Layout) -> list[str]:
         """Return the texts below the table: notes, and the explanation on request."""
@@ -217,13 +221,16 @@ def _stacked(report: Report, first: Table, slices: Slices, layout: Layout) -> Ta
     heads = [Column("by"), Column("label")] if for_programs else [Column("group")]
     heads += [Column("queries", "integer")] if counting else []
     rows: list[list[Cell]] = []
+    streamed: list[Iterable[list[Cell]]] = []
     verdict = [*first.verdict]
     notes_by_text: dict[str, list[str]] = {}
     explained: dict[str, list[str]] = {}
     for part, table in zip(parts, tables, strict=True):
         keys: list[Any] = [part.by or None, part.label] if for_programs else [part.name]
         keys += [part.queries] if counting else []
-        rows += [[*map(Cell, keys), *row] for row in table.rows]
+        head = [*map(Cell, keys)]
+        rows += [head + row for row in table.rows]
+        streamed.append(map(head.__add__, table.streamed))
         verdict += [f"{part.name}: {text}" for text in table.verdict if table is not first]
         number = f"over {counted(part.queries, 'query', 'queries')}"
         for note in table.notes:
@@ -241,6 +248,7 @@ def _stacked(report: Report, first: Table, slices: Slices, layout: Layout) -> Ta
         [*first.explanation, *_of_slices(explained)],
         first.below,
         first.checks,
+        chain.from_iterable(streamed),
     )
 
 
@@ -278,7 +286,7 @@ def with_best_marked(columns: Sequence[Column], rows: Sequence[list[Cell]]) -> l
         best = max(numbers) if column.better == "higher" else min(numbers)
         for row in marked:
             if row[number].value == best:
-                row[number] = replace(row[number], best=True)
+                row[number] = row[number]._replace(best=True)
     return marked
 
 

@@ -10,7 +10,7 @@ import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
-from itertools import islice
+from itertools import chain, islice
 from typing import Any, NamedTuple
 
 from ragkpi.errors import UsageError
@@ -96,7 +96,7 @@ def write_delimited(report: Report, layout: Layout, delimiter: str = ",") -> Ite
 def _rows(table: Table, digits: int | None) -> Iterator[list[str]]:
     """Yield the texts of the header and each row; intervals add two columns."""
     yield table.names
-    for row in table.rows:
+    for row in chain(table.streamed, table.rows):
         yield [_text(value, style, digits) for value, style in table.values(row)]
 
 
