@@ -23,7 +23,7 @@ from ragkpi.files.tables import Cell, Kept, OddIds, Piece, Row
 from ragkpi.files.trec import QrelsColumns, RunColumns
 
 # Rows decoded at a time: an id of few bytes in the file can be long.
-_ROWS_AT_ONCE = 1 << 12
+_ROWS_AT_ONCE = 1 << 13
 _COST = 200  # bytes of memory that the smallest row or element takes
 # A message of zero length ends a stream; before Arrow 0.15 it had no continuation mark.
 _ENDS_OF_STREAM = (b"\xff\xff\xff\xff\0\0\0\0", b"\0\0\0\0")
