@@ -22,7 +22,6 @@ from ragkpi.charts.chart import (
 from ragkpi.charts.picture import draw, refuse_undrawable
 from ragkpi.errors import UsageError
 
-TEN = Mark(10, "ten")
 CHARTS = [
     PlaneChart(
         "Depth",

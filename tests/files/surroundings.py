@@ -1,17 +1,10 @@
 """Tokens in hostile surroundings, for the tests of everything that reads them by words."""
 
-import itertools
-
 import numpy as np
 
 from ragkpi.files.lines import Tokens
 
 PADDING = 32  # how often the first of them stands before and behind all
-
-
-def surrounded(strings, around):
-    """Tokens with the same bytes between and around them, in another buffer at other places."""
-    return followed(strings, itertools.repeat(around))
 
 
 def followed(strings, followers):

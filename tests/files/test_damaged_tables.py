@@ -28,7 +28,6 @@ TABLE = pyarrow.table(
     {"qid": ["q1", "q1", "q2", "q2"], "docid": list("abcd"), "score": [2.5, 1.5, 2.0, 1.0]}
 )
 EXPECTED = {"q1": 0.5, "q2": 1.0}  # reciprocal ranks of b and c
-ENVIRONMENT = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
 
 
 def as_parquet(table=TABLE, **options):

@@ -18,7 +18,6 @@ TEXTS = [
 ]
 
 QUERY = ["query_id", "qid", "queryId", "topic_id", "question_id", "request_id"]
-QUERY_TEXT = ["question", "query", "user_input", "search_query", "prompt_text"]
 LIST = ["hits", "documents", "results", "retrieved", "source_nodes", "matches", "liste", "found"]
 DOC = ["id", "_id", "doc_id", "docid", "chunk_id", "node_id", "uuid", "key_of_document"]
 SCORE = ["score", "_score", "similarity", "relevance_score", "@search.score", "wert"]

@@ -14,7 +14,6 @@ UNGRADED = {"a": {"good": 2, "fair": 1, "poor": 0}}
 BINARY = {"a": {"good": 1, "poor": 0}}
 RUN = {"a": {"top": 3, "good": 2, "poor": 1}}
 DEEP = {"a": {**RUN["a"], **{f"x{i}": -i for i in range(40)}}}
-SMALL_CORPUS = Settings(corpus_size=60)
 
 CASES = {
     "lambda": (population(10000, [1] * 9 + [5000], [[]] * 10), "bor.100", "K = 59 or less leaves"),

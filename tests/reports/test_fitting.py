@@ -72,9 +72,6 @@ def test_a_table_in_fifty_columns():
     assert "a-run-with-a-very-long-name" in wide[4]
 
 
-OFFER = "How this was computed: --explain"
-
-
 def answer_of(rows: int, notes: int) -> Answer:
     columns = [Column("run", legend="its file"), Column("p", "decimal")]
     return Answer(
