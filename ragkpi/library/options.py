@@ -135,8 +135,7 @@ BetterScores = Annotated[
     str,
     Option(
         metavar="lower|NAME=lower,...",
-        help="With --scores: measures whose lower values are better. Default: those that "
-        "ragkpi knows.",
+        help="With --scores: measures for which lower is better. Default: the known ones.",
     ),
 ]
 
