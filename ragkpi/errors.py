@@ -82,6 +82,8 @@ class CommandError(InputError):
 
     def __init__(self, problem: InputError, commands: list[str]) -> None:
         expected = "run this command" if len(commands) == 1 else "run one of these commands"
+        if any("=?" in command for command in commands):
+            expected = f"replace each ? and {expected}"
         super().__init__(problem.file, problem.line, problem.fault, expected)
         self.commands = commands
 

@@ -134,12 +134,12 @@ RUNS = {
     "JSON, NaN": (b'{"1": {"d": NaN}}', f"run:1: score 'NaN'; {OF_EACH}", 2),
     "JSON, a number": (
         b'{"1": {"d": 1},\n"2": 5}',
-        f"run: {NOWHERE}…, 2 5); run this command\n  ragkpi eval --map-run …",
+        f"run: {NOWHERE}…, 2 5); replace each ? and run this command\n  ragkpi eval --map-run …",
         2,
     ),
     "JSON, an array": (
         b"[1]",
-        f"run: {NOWHERE}@value 1); run this command\n  ragkpi eval --map-run …",
+        f"run: {NOWHERE}@value 1); replace each ? and run this command\n  ragkpi eval --map-run …",
         2,
     ),
     "JSON, duplicate": (
@@ -164,20 +164,20 @@ RUNS = {
     ),
     "JSON Lines, no list": (
         b'{"qid": 1}',
-        f"run: {NOWHERE}qid 1 (query?)); run this command\n"
+        f"run: {NOWHERE}qid 1 (query?)); replace each ? and run this command\n"
         "  ragkpi eval --map-run 'query=qid, doc=?' qrels run",
         2,
     ),
     "JSON Lines, no query": (
         b'{"references": ["d"]}',
-        f"run: {WHICH_KEY} query (keys: references 'd'); run this command\n"
+        f"run: {WHICH_KEY} query (keys: references 'd'); replace each ? and run this command\n"
         "  ragkpi eval --map-run 'query=?, list=references, doc=@value' qrels run",
         2,
     ),
     "JSON Lines, no document": (
         b'{"qid": 1, "hits": [{"score": 1}]}',
         f"run: {WHICH_KEY} document id (keys: qid 1 (query?), "
-        "hits[].score 1 (level or score?)); run this command\n"
+        "hits[].score 1 (level or score?)); replace each ? and run this command\n"
         "  ragkpi eval --map-run 'query=qid, list=hits, doc=?' qrels run",
         2,
     ),
@@ -202,7 +202,7 @@ RUNS = {
     "JSON Lines, true": (
         b'{"qid": true, "hits": ["d"]}',
         f"run: {WHICH_KEY} query (keys: qid True (query?), hits 'd'); "
-        "run this command\n"
+        "replace each ? and run this command\n"
         "  ragkpi eval --map-run 'query=?, list=hits, doc=@value' qrels run",
         2,
     ),
@@ -276,7 +276,7 @@ RUNS = {
     ),
     "JSON Lines, score and Score": (
         b'{"qid": 1, "hits": [{"docid": "d", "score": 1, "Score": 2}]}',
-        f"run: {WHICH_NUMBER} (keys: …); run this command\n"
+        f"run: {WHICH_NUMBER} (keys: …); replace each ? and run this command\n"
         "  ragkpi eval --map-run 'query=qid, list=hits, doc=docid, score=?' qrels run",
         2,
     ),
@@ -295,7 +295,7 @@ RUNS = {
     "a query of text": (
         b'{"text": "what is it", "hits": ["d"]}',
         f"run: {WHICH_KEY} query (keys: text 'what is it', hits 'd'); "
-        "run this command\n"
+        "replace each ? and run this command\n"
         "  ragkpi eval --map-run 'query=?, list=hits, doc=@value' qrels run",
         2,
     ),
@@ -317,7 +317,7 @@ RUNS = {
     ),
     "MTEB without predictions": (
         b'{"mteb_model_meta": {"model_name": "m"}}',
-        f"run: {NOWHERE}mteb_model_meta.model_name 'm'); run this command\n"
+        f"run: {NOWHERE}mteb_model_meta.model_name 'm'); replace each ? and run this command\n"
         "  ragkpi eval --map-run 'query=?, doc=?' qrels run",
         2,
     ),
@@ -434,19 +434,19 @@ QRELS = {
     ),
     "a request of rank_eval without an id": (
         b'{"requests":[{"request":{},"ratings":[{"_index":"i","_id":"d","rating":1}]}]}',
-        f"qrels: {WHICH_KEY} query (keys: …); run this command\n"
+        f"qrels: {WHICH_KEY} query (keys: …); replace each ? and run this command\n"
         "  ragkpi eval --map-qrels 'query=?, list=requests[].ratings, doc=_id' qrels run",
         2,
     ),
     "no level": (
         b'{"qid": 1, "judgments": [{"docid": "d"}]}',
-        f"qrels: {WHICH_NUMBER} (keys: …); run this command\n"
+        f"qrels: {WHICH_NUMBER} (keys: …); replace each ? and run this command\n"
         "  ragkpi eval --map-qrels 'query=qid, list=judgments, doc=docid, level=?' qrels run",
         2,
     ),
     "a level under an unknown name": (
         b'{"qid": 1, "judgments": [{"docid": "d", "verdict": "irrelevant"}]}',
-        f"qrels: {WHICH_NUMBER} (keys: …); run this command\n"
+        f"qrels: {WHICH_NUMBER} (keys: …); replace each ? and run this command\n"
         "  ragkpi eval --map-qrels 'query=qid, list=judgments, doc=docid, level=?' qrels run",
         2,
     ),
@@ -462,7 +462,7 @@ QRELS = {
     ),
     "JSON Lines, level and Level": (
         b'{"qid": 1, "judgments": [{"docid": "d", "level": 0, "Level": 1}]}',
-        f"qrels: {WHICH_NUMBER} (keys: …); run this command\n"
+        f"qrels: {WHICH_NUMBER} (keys: …); replace each ? and run this command\n"
         "  ragkpi eval --map-qrels 'query=qid, list=judgments, doc=docid, level=?' qrels run",
         2,
     ),
@@ -493,7 +493,8 @@ TABLES = {
     ),
     "names": (
         {"qid": ["1"], "score": [1.0]},
-        f"run: {NOWHERE}qid 1 (query?), score 1.0 (level or score?)); run this command\n"
+        f"run: {NOWHERE}qid 1 (query?), score 1.0 (level or score?)); replace each ? and run "
+        "this command\n"
         "  ragkpi eval --map-run 'query=qid, doc=?, score=?' qrels run",
     ),
     "lists": (
