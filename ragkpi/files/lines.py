@@ -102,8 +102,12 @@ class Tokens:
         start = np.concatenate([part.start for part in parts])
         end = np.concatenate([part.end for part in parts])
         if any(part.buffer is not buffer for part in parts):
-            buffer = np.concatenate([part.buffer for part in parts])
-            offsets = np.cumsum([0, *(len(part.buffer) for part in parts[:-1])])
+            # Rows of a large file come in blocks: only the text between a block's ends is copied.
+            first = [int(part.start.min(initial=len(part.buffer))) for part in parts]
+            placed = zip(parts, first, strict=True)
+            texts = [part.buffer[low : int(part.end.max(initial=0))] for part, low in placed]
+            buffer = np.concatenate(texts)
+            offsets = np.cumsum([0, *map(len, texts[:-1])]) - first
             shift = np.repeat(offsets, [len(part) for part in parts])
             start += shift
             end += shift

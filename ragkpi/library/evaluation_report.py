@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from itertools import chain
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
@@ -153,16 +153,13 @@ class EvaluationReport(Report):
             *(Column(m.name, m.measure.style, m.measure.better, role=_role(m)) for m in metrics),
         ]
         rows: list[list[Cell]] = []
-        streamed: Iterable[list[Cell]] = ()
         notes: list[str] = []
-        if by_query:
-            groups = self._query_rows(names)
-            if layout.notes == "columns":
-                streamed = chain.from_iterable(groups)
-            else:
-                self._refuse_many(len(columns))
-                for group in groups:
-                    rows += with_best_marked(columns, group)
+        groups = self._query_rows(names) if by_query else iter(())
+        streamed = chain.from_iterable(groups) if layout.notes == "columns" else ()
+        if by_query and layout.notes == "below":
+            self._refuse_many(len(columns))
+            for group in groups:
+                rows += with_best_marked(columns, group)
         if summary:
             summaries = [
                 [Cell(run), *([Cell(ALL)] if by_query else []), *self._summary_cells(run, names)]

@@ -228,9 +228,8 @@ def _stacked(report: Report, first: Table, slices: Slices, layout: Layout) -> Ta
     for part, table in zip(parts, tables, strict=True):
         keys: list[Any] = [part.by or None, part.label] if for_programs else [part.name]
         keys += [part.queries] if counting else []
-        head = [*map(Cell, keys)]
-        rows += [head + row for row in table.rows]
-        streamed.append(map(head.__add__, table.streamed))
+        rows += [[*map(Cell, keys), *row] for row in table.rows]
+        streamed.append(map([*map(Cell, keys)].__add__, table.streamed))
         verdict += [f"{part.name}: {text}" for text in table.verdict if table is not first]
         number = f"over {counted(part.queries, 'query', 'queries')}"
         for note in table.notes:
