@@ -112,6 +112,8 @@ class BaselineGate:
         else:
             claim = "non-inferior to" if passed else "not shown to be non-inferior to"
         within = f" within {allowed}" if margin and self.decided_by == "noninferior" else ""
+        # p tests a difference of 0, which is not what non-inferiority asks.
+        p = f", {difference.p_in_words}" if self.decided_by == "worse" else ""
         limit = f"limit: {end if margin else 0} at {self.procedure.bootstrap.percent}"
         if math.isnan(difference.interval.low):
             limit += "; no interval of the difference is valid: all queries differ by the same, or "
@@ -123,8 +125,8 @@ class BaselineGate:
             limit += f"; {remark}"
         return (
             f"{value} is {claim} {baseline}'s {reference}{within}"
-            f"{doubt.limits and f' {doubt.limits}'}: {apart} [{low}, {high}], "
-            f"{difference.p_in_words} ({limit}){doubt.reason and f'; in doubt: {doubt.reason}'}"
+            f"{doubt.limits and f' {doubt.limits}'}: {apart} [{low}, {high}]{p} "
+            f"({limit}){doubt.reason and f'; in doubt: {doubt.reason}'}"
         )
 
     def shows(self, passed: bool) -> bool:

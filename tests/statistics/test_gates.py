@@ -241,12 +241,12 @@ def test_messages_add_up():
     expected = stats.ttest_1samp([-0.2, -0.1] * 10, 0)
     low, high = expected.confidence_interval(0.95)
     failed = stats.ttest_1samp([-0.2, -0.1] * 10 + [-0.5], 0).confidence_interval(0.95)
-    numbers = f"-0.1500 [{low:.4f}, {high:.4f}], p < 0.0001"
+    numbers = f"-0.1500 [{low:.4f}, {high:.4f}]"
     assert said == {
         "value": "new: map is 0.3500, below 0.5000 (base) by 0.1500",
         "margin": "new: map is 0.3500, below 0.4000 (base 0.5000 less 0.1000) by 0.0500",
         "worse": "new: map 0.3500 is significantly worse than base's 0.5000: "
-        f"{numbers} (limit: 0 at 95%)",
+        f"{numbers}, p < 0.0001 (limit: 0 at 95%)",
         "noninferior": "new: map 0.3500 is not shown to be non-inferior to base's "
         f"0.5000 within 0.0100: {numbers} (limit: -0.0100 at 95%; with one more query that "
         f"fails completely [{failed.low:.4f}, {failed.high:.4f}])",
