@@ -46,7 +46,8 @@ def query_values(
     columns: list[Any] = []
     for column in (scores[name] for name in names):
         # The elements of a memoryview are Python's numbers, without a list of millions.
-        values = column.per_query.data if column.metric.measure.numeric else column.per_query
+        numeric, per_query = column.metric.measure.numeric, column.per_query
+        values = per_query.data if numeric else [*map(decoded, per_query.tolist())]
         columns.append(values if column.metric.is_printed("query") else None)
     for query in queries:
         row = row_of.get(query)

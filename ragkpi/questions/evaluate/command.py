@@ -155,8 +155,7 @@ class RunResult(EvaluationResult):
         names = [column.name for column in self.scores.printed("query")]
         each = query_values(self.scores, names, self.scores.queries)
         return {
-            decoded(query): dict(zip(names, map(decoded, values or ()), strict=True))
-            for query, values in each
+            decoded(query): dict(zip(names, values or (), strict=True)) for query, values in each
         }
 
     def trec_lines(
