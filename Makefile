@@ -32,7 +32,9 @@ test: $(READY)
 	$(MAKE) -k -j2 quick-test slow-test
 
 # Each of these waits for whole processes, one after the other.
-SLOW := tests/faults tests/test_building.py tests/test_contributing.py tests/test_interrupts.py \
+SLOW := tests/faults tests/test_action.py tests/test_building.py tests/test_contributing.py \
+	tests/test_examples.py tests/test_interrupts.py tests/test_recipes.py tests/cli/test_completion.py \
+	tests/cli/test_progress_bar.py \
 	tests/questions/report/test_page_in_browser.py
 
 quick-test: $(READY)

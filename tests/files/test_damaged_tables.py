@@ -64,7 +64,7 @@ def test_flips(octets, tmp_path):
     """A seeded sample: each is refused in one line, or unseen."""
     chance = random.Random(25)
     refused = 0
-    for _ in seeds(300):
+    for _ in seeds(200):
         flipped = bytearray(octets)
         flipped[chance.randrange(len(octets))] ^= 1 << chance.randrange(8)
         (tmp_path / "run").write_bytes(flipped)
