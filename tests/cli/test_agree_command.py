@@ -44,7 +44,7 @@ def test_people_and_umbrela_of_rag_2025(ragkpi):
     assert not any(swap["significant"] for swap in order["swaps"])
     (verdict,) = found["answer"]
     assert verdict.startswith("UMBRELA ranks these 8 runs as people does (tau_AP 0.92 [")
-    assert "use it to rank" in verdict
+    assert ": use it to rank, " in verdict
 
 
 def test_the_table_begins_with_the_verdict(ragkpi):

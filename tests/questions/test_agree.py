@@ -392,7 +392,7 @@ def test_a_judge_of_some_documents_does_not_serve_as_well():
     found = agree(together(people, model), BOOTSTRAP)
     assert found.pairs[0].whole["agreement"].value == 1
     (verdict,) = agree_answer(found).verdict
-    assert "either serves" not in verdict
+    assert "use either" not in verdict
     assert "(quadratic kappa 1" in verdict
     (verdict,) = agree_answer(agree(together(people, people), BOOTSTRAP)).verdict
     assert verdict == "model gives every document the same level as people: use either."

@@ -18,7 +18,7 @@ _RESAMPLES = 500
 
 def recommended(answer: str) -> bool:
     """Return whether a judge may be used to rank, by the answer of agree."""
-    return "use it to rank" in answer
+    return ": use it to rank, " in answer
 
 
 def judge(queries: int, strengths: Sequence[float], kept: float) -> Trial:

@@ -28,8 +28,8 @@ def claims(
     """Return whether calibrate names a measure, alone or with others, as tracking or against it."""
     answer = ragkpi.calibrate(qrels, runs, quality, measures, resamples=RESAMPLES, **options).answer
     return {
-        "names a measure": " tracks quality" in answer,
-        "says one runs against it": bool(re.search(r" runs? against ", answer)),
+        "names a measure": bool(re.search("(?<!significantly) tracks quality", answer)),
+        "says one runs against it": "negatively correlated" in answer,
     }
 
 
