@@ -133,10 +133,14 @@ def hide_notes(quiet: bool) -> None:
     _notes = "hidden" if quiet else "shown"
 
 
+def _is_hidden(kind: str) -> bool:
+    return kind == "note" and _notes == "hidden"
+
+
 def tell(text: object) -> None:
     r"""Print a line about this command; control characters show as ``\x1b``."""
     kind, colon, rest = str(text).replace("\n", " ").partition(":")
-    if kind == "note" and _notes == "hidden":
+    if _is_hidden(kind):
         return
     line = f"ragkpi: {visible(f'{kind}{colon}{rest}')}"
     if sys.stderr.isatty():
@@ -154,7 +158,7 @@ def hold(text: str) -> None:
     """Print a note or warning at once; on a terminal hold it, since the answer comes first."""
     if not sys.stdout.isatty():
         tell(text)
-    elif not (text.startswith("note:") and _notes == "hidden"):
+    elif not _is_hidden(text.partition(":")[0]):
         _held.append(text)
 
 

@@ -391,20 +391,24 @@ def test_any_number_of_runs_is_led_by_the_best_one(driver, ragkpi, tmp_path, num
     assert complaints(driver) == []
 
 
+def shows_values_without_documents(driver, page, query):
+    driver.get_log("browser")
+    go_to(driver, page.as_uri())
+    draw_all(driver)
+    sections = [text for text in texts_of(driver, "#sections a") if text]
+    assert sections == ["Summary", "Compare two runs", "Values per query", "About these numbers"]
+    go_to(driver, f"{page.as_uri()}#q={query}")
+    assert text_of(driver, "#query .note") == "The page has no documents."
+    assert complaints(driver) == []
+
+
 def test_a_page_of_stored_results_shows_what_they_hold(driver, ragkpi, tmp_path):
     for name, run in (("one", BM25), ("two", FUSION)):
         stored = ("-c", "-q", "-m", "P.5", "-o", tmp_path / f"{name}.json", "qrels.txt", run)
         ragkpi("eval", *stored, folder=FIXTURES)
     done = ragkpi("report", "-o", "page.html", "one.json", "two.json", folder=tmp_path)
     assert done.status == 0, done.err
-    driver.get_log("browser")
-    go_to(driver, (tmp_path / "page.html").as_uri())
-    draw_all(driver)
-    sections = [text for text in texts_of(driver, "#sections a") if text]
-    assert sections == ["Summary", "Compare two runs", "Values per query", "About these numbers"]
-    go_to(driver, (tmp_path / "page.html").as_uri() + "#q=hd-03")
-    assert text_of(driver, "#query .note") == "The page has no documents."
-    assert complaints(driver) == []
+    shows_values_without_documents(driver, tmp_path / "page.html", "hd-03")
 
 
 def test_a_page_of_scores_shows_what_they_hold(driver, ragkpi, tmp_path):
@@ -412,14 +416,7 @@ def test_a_page_of_scores_shows_what_they_hold(driver, ragkpi, tmp_path):
     (tmp_path / "t.csv").write_text("".join(["query,one,two\n", *rows]))
     done = ragkpi("report", "-o", "page.html", "--scores", "t.csv", folder=tmp_path)
     assert done.status == 0, done.err
-    driver.get_log("browser")
-    go_to(driver, (tmp_path / "page.html").as_uri())
-    draw_all(driver)
-    sections = [text for text in texts_of(driver, "#sections a") if text]
-    assert sections == ["Summary", "Compare two runs", "Values per query", "About these numbers"]
-    go_to(driver, (tmp_path / "page.html").as_uri() + "#q=q3")
-    assert text_of(driver, "#query .note") == "The page has no documents."
-    assert complaints(driver) == []
+    shows_values_without_documents(driver, tmp_path / "page.html", "q3")
 
 
 def test_a_middle_click_can_open_a_query(driver, page):
