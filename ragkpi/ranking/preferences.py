@@ -3,20 +3,12 @@
 On one scale, a document is preferred over all documents of lower level. A judgment group may have
 several scales, its sub-groups. Levels compare only within a sub-group; documents link the
 sub-groups, so the preferences of a group are closed transitively.
-
-A set of documents is an integer with a bit for each: union, intersection and size take one fast
-operation. Retrieved documents are the lowest bits, in ranking order.
 """
 
 from __future__ import annotations
 
-from bisect import bisect_left
-from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import suppress
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
-from graphlib import CycleError, TopologicalSorter
 from itertools import groupby, pairwise
 from typing import Any, Literal, NamedTuple, TypeAlias, get_args
 
@@ -24,7 +16,7 @@ import numpy as np
 
 from ragkpi.arrays import BoolArray, FloatArray, IntArray
 from ragkpi.errors import DataError
-from ragkpi.files.lines import ByteArray, Tokens, rows_of
+from ragkpi.files.lines import Tokens, rows_of
 from ragkpi.files.query_files import read_preferences
 from ragkpi.files.trec import QrelsColumns, read_qrels
 from ragkpi.ranking.groups import GroupedQrels, GroupedRun, JudgementGroups
@@ -40,44 +32,36 @@ Scope = Literal["all", "retrieved", "implied", "limited", "limited_retrieved"]
 SCOPES: tuple[Scope, ...] = get_args(Scope)
 
 Count: TypeAlias = tuple[float, float]  # fulfilled and possible preferences
-WeightArray: TypeAlias = "BoolArray | IntArray"
-
-
-class Contrast(NamedTuple):
-    """Two sets: each document of the first is preferred over each document of the second."""
-
-    better: int
-    worse: int
 
 
 class GroupLines(NamedTuple):
     """The n lines of a judgment group, by number of their documents."""
 
-    number: list[int]  # of the document among those of the query
-    line: list[int]  # the index in file order
-    subgroup: list[int]
-    level: list[float]
+    number: IntArray  # of the document among those of the query, ascending
+    line: IntArray  # the index in file order
+    subgroup: IntArray
+    level: FloatArray
 
 
 class ContradictionError(Exception):
     """The lines of a judgment group contradict each other: a text, and the documents it names."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class GroupPreferences:
-    """The preferences of a judgment group among its items, by number of their documents.
+    """The preferences of a judgment group among its n items, by number of their documents.
 
     Items are documents; on a single scale they are lines, so that a document on two lines counts
     twice. The rules for limited nonrelevant items are exactly trec_eval's, including their flaws
     (see the edge cases of prefs_avgjg_Rnonrel).
     """
 
-    number: list[int]  # of the document of each item, among those of the query
-    retrieved: int  # the number of retrieved items, which come first
-    contrasts: list[Contrast]  # no item is better in two of them
-    relevant: int
-    nonrelevant: int
-    lowest: int | None = None  # the items of the lowest level of a single scale
+    number: IntArray  # (n,), of the document of each item, ascending
+    top: BoolArray  # (n,), whether it is retrieved
+    better: BoolArray  # (n, n), whether the row's item is preferred over the column's
+    relevant: BoolArray  # (n,)
+    nonrelevant: BoolArray  # (n,)
+    lowest: BoolArray | None = None  # (n,), the items of the lowest level of a single scale
 
     @classmethod
     def of(cls, lines: GroupLines, retrieved: int) -> GroupPreferences:
@@ -85,199 +69,93 @@ class GroupPreferences:
 
         The first `retrieved` documents of the query are retrieved.
         """
-        single = len(set(lines.subgroup)) == 1
-        return (cls._of_one_scale if single else cls._of_scales)(lines, retrieved)
-
-    @classmethod
-    def _of_one_scale(cls, lines: GroupLines, retrieved: int) -> GroupPreferences:
-        _refuse_two_levels(lines)
-        of_level: dict[float, int] = defaultdict(int)
-        for item, level in enumerate(lines.level):
-            of_level[level] |= 1 << item
-        contrasts, below = [], 0
-        for _, items in sorted(of_level.items()):
-            contrasts.append(Contrast(items, below))
-            below |= items
-        relevant = sum(items for level, items in of_level.items() if level > 0)
-        inside = bisect_left(lines.number, retrieved)
-        lowest = contrasts[0].better
-        return cls(lines.number, inside, contrasts, relevant, below ^ relevant, lowest)
-
-    @classmethod
-    def _of_scales(cls, lines: GroupLines, retrieved: int) -> GroupPreferences:
-        number = list(dict.fromkeys(lines.number))
-        item_of = {document: item for item, document in enumerate(number)}
-        relevant = nonrelevant = 0
-        scales: dict[int, dict[float, list[int]]] = defaultdict(lambda: defaultdict(list))
-        for document, _, subgroup, level in zip(*lines, strict=True):
-            item = item_of[document]
-            scales[subgroup][level].append(item)
-            relevant |= (level > 0) << item
-            nonrelevant |= (level == 0) << item
-        if mixed := relevant & nonrelevant:
+        number, level = lines.number, lines.level
+        if (lines.subgroup == lines.subgroup[0]).all():
+            _refuse_two_levels(lines)
+            top, relevant, lowest = number < retrieved, level > 0, level == level.min()
+            return cls(number, top, level[:, None] > level, relevant, ~relevant, lowest)
+        number, item = np.unique(number, return_inverse=True)
+        relevant, nonrelevant = np.zeros((2, len(number)), dtype=bool)
+        relevant[item[level > 0]] = nonrelevant[item[level == 0]] = True
+        for mixed in np.flatnonzero(relevant & nonrelevant)[:1]:
             text = "document {} has level 0 in one line and a level above 0 in another"
-            raise ContradictionError(text, number[_items(mixed)[0]])
-        closed = _closed(
-            len(number), [[items for _, items in sorted(s.items())] for s in scales.values()]
-        )
-        _refuse_opposed(number, closed)
-        contrasts = [Contrast(1 << item, below) for item, below in enumerate(closed)]
-        return cls(number, bisect_left(number, retrieved), contrasts, relevant, nonrelevant)
-
-    @property
-    def top(self) -> int:
-        return (1 << self.retrieved) - 1
+            raise ContradictionError(text, number[mixed])
+        better = np.zeros((len(number), len(number)), dtype=bool)
+        for subgroup in np.unique(lines.subgroup):
+            on_scale = lines.subgroup == subgroup
+            above, below = np.nonzero(level[on_scale, None] > level[on_scale])
+            better[item[on_scale][above], item[on_scale][below]] = True
+        return cls(number, number < retrieved, _closed(better, number), relevant, nonrelevant)
 
     def counts(self) -> list[Count]:
         """Count preferences in each of `SCOPES`."""
-        scopes = self.count(self.contrasts)
-        return [*scopes, self._limited(scopes[0], -1), self._limited(scopes[1], self.top)]
+        everything = np.ones(len(self.number), dtype=bool)
+        scopes = self._count(self.better, everything)
+        limited = self._limited(scopes[0], everything), self._limited(scopes[1], self.top)
+        return [*scopes, *limited]
 
-    def count(self, contrasts: Iterable[Contrast], within: int = -1) -> list[Count]:
-        """Count preferences between the items of a set, in the first three of `SCOPES`."""
-        both = ahead = alone = missed = neither = 0
-        for better, worse in contrasts:
-            better, worse = better & within, worse & within
-            over, under = better & self.top, worse & self.top
-            num_over, num_under = over.bit_count(), under.bit_count()
-            rest_over, rest_under = better.bit_count() - num_over, worse.bit_count() - num_under
-            both += num_over * num_under
-            alone += num_over * rest_under  # fulfilled: only the better one is retrieved
-            missed += rest_over * num_under
-            neither += rest_over * rest_under
-            while over and under:
-                last = over.bit_length()
-                ahead += (under >> last).bit_count()
-                over ^= 1 << last - 1
-        implied = both + alone + missed
-        return [(ahead + alone, implied + neither), (ahead, both), (ahead + alone, implied)]
+    def _count(self, better: BoolArray, within: BoolArray) -> list[Count]:
+        """Count preferences between some items, in the first three of `SCOPES`."""
+        better, number = better[within][:, within], self.number[within]
+        first = int(np.count_nonzero(self.top & within))  # retrieved items come first
+        inside = better[:first, :first]
+        ahead = int(np.count_nonzero(inside & (number[:first, None] < number[:first])))
+        both, every = int(np.count_nonzero(inside)), int(np.count_nonzero(better))
+        # Fulfilled: only the better one is retrieved.
+        alone = int(np.count_nonzero(better[:first, first:]))
+        missed = int(np.count_nonzero(better[first:, :first]))
+        return [(ahead + alone, every), (ahead, both), (ahead + alone, both + alone + missed)]
 
-    def _limited(self, count: Count, scope: int) -> Count:
+    def _limited(self, count: Count, scope: BoolArray) -> Count:
         """Count again within a scope, with at most as many nonrelevant items as relevant ones."""
-        relevant, nonrelevant = self.relevant & scope, self.nonrelevant & scope
-        surplus = relevant.bit_count() - nonrelevant.bit_count()
+        num_rel = int(np.count_nonzero(self.relevant))  # also below the scope
+        inside = int(np.count_nonzero(self.relevant & scope))
+        surplus = inside - int(np.count_nonzero(self.nonrelevant & scope))
         if surplus >= 0:
             # Unjudged documents fill up the nonrelevant ones; every relevant one is preferred.
-            retrieved = (self.relevant & self.top).bit_count()
-            return count[0] + surplus * retrieved, count[1] + surplus * self.relevant.bit_count()
+            retrieved = int(np.count_nonzero(self.relevant & self.top))
+            return count[0] + surplus * retrieved, count[1] + surplus * num_rel
         if self.lowest is None:
-            kept = _first(self.nonrelevant, self.relevant.bit_count())
-            return self.count(self.contrasts, scope & (kept | ~self.nonrelevant))[0]
+            kept = self.nonrelevant & (np.cumsum(self.nonrelevant) <= num_rel)
+            return self._count(self.better, scope & (kept | ~self.nonrelevant))[0]
         # The lowest level is cut to its first lines, which are compared with all lines, also with
         # each other.
-        kept = _first(self.lowest & scope, relevant.bit_count())
-        contrasts = [Contrast(better, worse & ~self.lowest) for better, worse in self.contrasts]
-        contrasts.append(Contrast(self.relevant | self.nonrelevant, kept))
-        fulfilled, possible = self.count(contrasts, scope)[0]
-        # No line is above another line of its document.
-        where = ((item, self.number[item]) for item in _items(kept & self.top))
-        return fulfilled - sum(item - bisect_left(self.number, n) for item, n in where), possible
+        lowest = self.lowest & scope
+        kept = lowest & (np.cumsum(lowest) <= inside)
+        return self._count((self.better & ~self.lowest) | kept, scope)[0]
 
-    def block(self, first: int, last: int, documents: int) -> tuple[WeightArray, WeightArray]:
-        """Count the preferences for documents ``first:last`` of a query over documents ``first:``.
-
-        Returns (last - first, documents - first) for the row's and for the column's document.
-        """
-        item = np.full(documents, len(self.number), dtype=np.int64)
-        item[self.number] = np.arange(len(self.number))
-        rows, columns, (contrast, worse) = item[first:last], item[first:], self._table
-        over = _unpacked(worse[contrast[rows]]).take(columns, axis=1)
-        of_rows = worse[:, rows >> 3] >> (rows & 7).astype(np.uint8) & 1
-        under = of_rows.view(np.bool_).T.take(contrast[columns], axis=1)
-        if len(set(self.number)) == len(self.number):
-            return over, under
+    def between(self, documents: int) -> IntArray:
+        """Count the preferences of each document of a query over each other one, (d, d)."""
         lines = np.bincount(self.number, minlength=documents)
-        weight = np.outer(lines[first:last], lines[first:])
-        return weight * over, weight * under
-
-    @cached_property
-    def _table(self) -> tuple[IntArray, ByteArray]:
-        """The contrast in which each item is better, and the other set of each contrast.
-
-        One extra item represents the documents that the group did not judge.
-        """
-        n = len(self.number)
-        contrast = np.full(n + 1, len(self.contrasts))
-        for number, (better, _) in enumerate(self.contrasts):
-            contrast[_items(better)] = number
-        return contrast, _packed([*(worse for _, worse in self.contrasts), 0], n + 1)
-
-
-def _items(items: int) -> list[int]:
-    """Return the elements of a set, ascending."""
-    return np.flatnonzero(_unpacked(_packed([items], items.bit_length() + 1))).tolist()
-
-
-def _first(items: int, count: int) -> int:
-    """Return the first elements of a set."""
-    size = range(items.bit_length())
-    end = bisect_left(size, count, key=lambda end: (items & (1 << end) - 1).bit_count())
-    return items & (1 << end) - 1
-
-
-def _packed(sets: Sequence[int], n: int) -> ByteArray:
-    """Return sets of n items as bits, a row for each set."""
-    length = n + 7 >> 3
-    octets = b"".join(items.to_bytes(length, "little") for items in sets)
-    return np.frombuffer(octets, dtype=np.uint8).reshape(len(sets), length)
-
-
-def _unpacked(packed: ByteArray) -> BoolArray:
-    return np.unpackbits(packed, axis=1, bitorder="little").view(np.bool_)
+        counts = np.zeros((documents, documents), dtype=np.int64)
+        counts[np.ix_(self.number, self.number)] = self.better
+        return counts * np.outer(lines, lines)
 
 
 def _refuse_two_levels(lines: GroupLines) -> None:
-    level_of = dict(zip(lines.number, lines.level, strict=True))  # on the last line
-    if len(level_of) < len(lines.number):
-        rows = zip(lines.line, lines.number, lines.level, strict=True)
-        differ = [(line, document) for line, document, level in rows if level != level_of[document]]
-        if differ:
-            text = "document {} has two different levels; expected one"
-            raise ContradictionError(text, min(differ)[1])
+    last = np.searchsorted(lines.number, lines.number, side="right") - 1
+    differs = np.flatnonzero(lines.level != lines.level[last])
+    if len(differs):
+        first = differs[np.argmin(lines.line[differs])]
+        text = "document {} has two different levels; expected one"
+        raise ContradictionError(text, lines.number[first])
 
 
-def _refuse_opposed(number: Sequence[int], closed: list[int]) -> None:
-    """Refuse documents that are preferred over each other; remove preferences over themselves."""
-    circular = [item for item, below in enumerate(closed) if below >> item & 1]
-    for item in circular:
-        for other in circular:
-            if other != item and closed[item] >> other & 1 and closed[other] >> item & 1:
-                raise ContradictionError(
-                    "documents {} and {} are each preferred over the other, if sub-groups are "
-                    "taken together",
-                    number[item],
-                    number[other],
-                )
-        closed[item] ^= 1 << item
-
-
-def _closed(n: int, scales: list[list[list[int]]]) -> list[int]:
-    """Close preferences among n items transitively, from the items of each level of each scale.
-
-    Levels ascend. "Below that level" is a separate node of the graph, which keeps the number of
-    edges near that of lines.
-    """
-    below: list[list[int]] = [[] for _ in range(n)]
-    for scale in scales:
-        lower: list[int] = []
-        for worse, better in pairwise(scale):
-            below.append(worse + lower)
-            lower = [len(below) - 1]
-            for item in better:
-                below[item] += lower
-    order = list(range(len(below)))
-    with suppress(CycleError):  # from a contradiction, or an item with two levels on a scale
-        order = list(TopologicalSorter(dict(enumerate(below))).static_order())
-    reached, before = [0] * len(below), None
-    while reached != before:  # with an order, one pass finds all and a second one confirms it
-        before = reached.copy()
-        for node in order:
-            for other in below[node]:
-                reached[node] |= reached[other] | (other < n) << other
-    return reached[:n]
-
-
-_CELLS_AT_ONCE = 1 << 20  # cells: pairs of a query's documents
+def _closed(better: BoolArray, number: IntArray) -> BoolArray:
+    """Close preferences transitively; refuse documents that are preferred over each other."""
+    closed, before = better, np.zeros_like(better)
+    while (closed != before).any():
+        before, steps = closed, closed.astype(np.float32)
+        closed = closed | (steps @ steps > 0)
+    np.fill_diagonal(closed, False)  # of an item with two levels on a scale
+    for one, other in np.argwhere(closed & closed.T)[:1]:
+        raise ContradictionError(
+            "documents {} and {} are each preferred over the other, if sub-groups are "
+            "taken together",
+            number[one],
+            number[other],
+        )
+    return closed
 
 
 def pair_counts(groups: Sequence[GroupPreferences], documents: int, retrieved: int) -> list[Count]:
@@ -287,36 +165,20 @@ def pair_counts(groups: Sequence[GroupPreferences], documents: int, retrieved: i
     return the share of preferences that the ranking fulfils, summed over pairs, and the number of
     pairs. Shares are added row by row from the left, like trec_eval's.
     """
-    every = implied = both = 0
-    share = share_inside = 0.0
-    step = max(1, _CELLS_AT_ONCE // documents)
-    for first in range(0, documents, step):
-        # The cells above the diagonal, several rows at a time.
-        last = min(first + step, documents)
-        over, all_ = (np.zeros((last - first, documents - first), dtype=np.int32) for _ in range(2))
-        for group in groups:
-            mine, theirs = group.block(first, last, documents)
-            over += mine
-            all_ += mine
-            all_ += theirs
-        compared = all_ > 0
-        compared &= np.arange(first, documents) > np.arange(first, last)[:, None]
-        every += int(np.count_nonzero(compared))
-        top = max(0, retrieved - first)
-        compared, over, all_ = compared[:top], over[:top], all_[:top]
-        terms = over[compared] / all_[compared]
-        implied += len(terms)
-        share = _add(share, terms)
-        inside = compared[:, :top]
-        terms = over[:, :top][inside] / all_[:, :top][inside]
-        both += len(terms)
-        share_inside = _add(share_inside, terms)
-    return [(share, every), (share_inside, both), (share, implied)]
+    over = sum((group.between(documents) for group in groups), np.zeros((), np.int64))
+    both_ways = over + over.T
+    compared = np.triu(both_ways > 0, 1)
+    of_scopes = compared[:retrieved], compared[:retrieved, :retrieved]
+    (share, implied), (inside, both) = (
+        (_sum(over[: len(of), : len(of.T)][of] / both_ways[: len(of), : len(of.T)][of]), of.sum())
+        for of in of_scopes
+    )
+    return [(share, np.count_nonzero(compared)), (inside, both), (share, implied)]
 
 
-def _add(total: float, terms: FloatArray) -> float:
+def _sum(terms: FloatArray) -> float:
     """Add from left to right, unlike numpy's pairwise sum."""
-    return float(np.add.accumulate(np.append(total, terms))[-1])
+    return float(np.add.accumulate(np.append(0.0, terms))[-1])
 
 
 class Tally(NamedTuple):
@@ -381,15 +243,8 @@ class Preferences:
         of_pairs: list[Any] = []
         for query, numbered in groupby(lines, key=lambda pair: int(of_query[pair[0]])):
             groups = [self._preferences(*pair, retrieved[query]) for pair in numbered]
-            counts = [group.counts() for group in groups]
-            of_groups += counts
-            # Two groups (or lines) that share documents can prefer opposite documents of a pair.
-            shared = sum(len(group.number) for group in groups) > documents[query]
-            of_pairs.append(
-                pair_counts(groups, documents[query], retrieved[query])
-                if shared
-                else np.sum([count[:3] for count in counts], axis=0)
-            )
+            of_groups += [group.counts() for group in groups]
+            of_pairs.append(pair_counts(groups, documents[query], retrieved[query]))
         tallies = _tallies(of_groups), _tallies(of_pairs)
         ids = judged.queries, judged.run_id
         return JudgedPreferences(*ids, of_query[chosen], *tallies), coverage
@@ -410,19 +265,18 @@ class Preferences:
         number = numbers[self.groups.row[lines]]
         group = np.repeat(np.arange(len(groups)), np.diff(starts))
         order = np.lexsort((number, group))
-        lines = lines[order]
-        columns = number[order], lines, self.subgroup[lines], self.level[lines]
-        of_lines = [column.tolist() for column in columns]
+        number, lines = number[order], lines[order]
         for first, last in pairwise(starts.tolist()):
-            yield GroupLines(*(column[first:last] for column in of_lines))
+            rows = lines[first:last]
+            yield GroupLines(number[first:last], rows, self.subgroup[rows], self.level[rows])
 
     def _preferences(self, group: int, lines: GroupLines, retrieved: int) -> GroupPreferences:
         try:
             return GroupPreferences.of(lines, retrieved)
         except ContradictionError as problem:
             text, *numbers = problem.args
-            rows = [self.groups.row[lines.line[lines.number.index(number)]] for number in numbers]
-            names = [named(self.judgements.document[row]) for row in rows]
+            places = lines.line[np.searchsorted(lines.number, numbers)]
+            names = [named(self.judgements.document[row]) for row in self.groups.row[places]]
             where = f"{self.judgements.file}: {self.groups.name_of(group)}"
             raise DataError(f"{where}: {text.format(*names)}") from None
 
