@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import io
 import os
 import stat
 from collections.abc import Iterator
@@ -15,7 +14,7 @@ UNTOUCHED = "wait until it is complete, and try again"
 
 
 class Inputs:
-    """The inputs of one command; if `hashed`, pipes are hashed while they are read."""
+    """The inputs of one command; if `hashed`, pipes are hashed as they are copied."""
 
     def __init__(self, hashed: bool) -> None:
         self.hashed = hashed
@@ -117,26 +116,3 @@ def noted_inputs() -> Iterator[Inputs]:
         yield _of_command
     finally:
         _of_command = before
-
-
-class HashedPipe(io.RawIOBase):
-    """A pipe that is hashed while it is read."""
-
-    def __init__(self, file: io.FileIO) -> None:
-        self._file = file
-        self.digest = new_sha256()
-
-    def readable(self) -> bool:
-        return True
-
-    def fileno(self) -> int:
-        return self._file.fileno()
-
-    def readinto(self, buffer: Any, /) -> int | None:
-        count = self._file.readinto(buffer)
-        self.digest.update(memoryview(buffer)[: count or 0])
-        return count
-
-    def close(self) -> None:
-        self._file.close()
-        super().close()

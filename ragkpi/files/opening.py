@@ -16,11 +16,9 @@ from typing import Any, BinaryIO, Literal, cast
 
 from ragkpi import interface as progress
 from ragkpi.errors import InputError, UnreadableError
-from ragkpi.files.inputs import UNTOUCHED, HashedPipe, inputs, new_sha256, same_state
-from ragkpi.wording import did_you_mean
+from ragkpi.files.inputs import UNTOUCHED, inputs, new_sha256, same_state
 
 Kind = Literal["run", "qrels"]
-_MOST_FILES = 2000  # searched for a mistyped name
 """The role of a file."""
 
 BYTE_ORDER_MARK = b"\xef\xbb\xbf"
@@ -133,42 +131,30 @@ def too_large(file: str, expected: str) -> InputError:
     return InputError(file, None, fault, expected)
 
 
-def _beside(path: str) -> list[str]:
-    """Return the paths of the files in the folder of a path."""
-    folder = os.path.dirname(path)
-    try:
-        return [os.path.join(folder, file) for file in os.listdir(folder or ".")[:_MOST_FILES]]
-    except OSError:
-        return []
-
-
 class Source:
     """An opened input: a file, a pipe, ``-`` or a folder of parquet files.
 
     A file is opened once, so a later replacement is not read. If a file changes during reading,
-    closing the source raises an error. `size` is the length of a plain, uncompressed file,
-    `place` the position of `fill`. A folder's bytes are those of the first of its `parts`.
+    closing the source raises an error. What can be read only once is copied first. `size` is the
+    length of an uncompressed file, `place` the position of `fill`. A folder's bytes are those of
+    the first of its `parts`.
     """
 
     def __init__(self, path: str) -> None:
         self.name = path
         self.size: int | None = None
         self._compression: str | None = None
-        self._spool: BinaryIO | None = None
-        self._copied = False  # whether to read the copy of a pipe
         self.place = 0
-        self._ahead = memoryview(b"")  # read by `peek` but not yet by `fill`
         self.parts = parts_of(path)
-        self._file = self._open(self.parts[0] if self.parts else path)
-        self._before = self._state()
-        self._pipe: HashedPipe | None = None
+        first = self.parts[0] if self.parts else path
+        self._file = self._open(first)
         try:
-            first = self.parts[0] if self.parts else path
-            inputs().note(first, os.fstat(self._file.fileno()))
-            if self._before is None and inputs().hashed:
-                self._pipe = HashedPipe(self._file.detach())  # type: ignore[attr-defined]
-                self._file = cast(BinaryIO, io.BufferedReader(self._pipe))
-            self._stream = self._decompressed(self._file)
+            status = os.fstat(self._file.fileno())
+            inputs().note(first, status)
+            if path == "-" or not stat.S_ISREG(status.st_mode):
+                self._file = self._copy(self._file)
+            self._before = os.fstat(self._file.fileno())
+            self._stream = self._decompressed()
         except BaseException:
             self._file.close()
             raise
@@ -181,46 +167,62 @@ class Source:
                     raise InputError("-", None, "standard input is closed", "give a file")
                 return open(os.dup(sys.stdin.fileno()), "rb")
             if os.path.isdir(path):
-                judged = os.path.join(path, "qrels", "")  # of BEIR
-                of = f"such as those in {judged}" if os.path.isdir(judged) else "or .parquet parts"
-                raise InputError(path, None, "is a directory", f"expected a file, {of}")
+                expected = "expected a file, or .parquet parts"
+                raise InputError(path, None, "is a directory", expected)
             return open(path, "rb")
         except (OSError, ValueError) as problem:
             reason = getattr(problem, "strerror", None) or str(problem)
-            expected = "expected a readable file"
-            if isinstance(problem, FileNotFoundError):
-                expected = did_you_mean(path, _beside(path), expected, 0.85)
-            raise UnreadableError(path, None, f"cannot be read ({reason})", expected) from None
+            fault = f"cannot be read ({reason})"
+            raise UnreadableError(path, None, fault, "expected a readable file") from None
 
-    def _decompressed(self, file: BinaryIO) -> Any:
-        if not isinstance(file, io.BufferedReader):
-            return file
+    def _copy(self, pipe: BinaryIO) -> BinaryIO:
+        """Return a copy of a pipe, which is hashed if the command needs hashes."""
+        import tempfile  # rarely needed; it imports random and hashlib
+
+        digest = new_sha256() if inputs().hashed else None
+        copied = 0
+        with pipe:
+            try:
+                copy = tempfile.TemporaryFile()  # noqa: SIM115 - closed with the source
+                while piece := self._piece(pipe):
+                    copied += copy.write(piece)
+                    if copied > MOST_HELD:
+                        fault = f"more than {MOST_HELD >> 30} GB from a pipe"
+                        raise InputError(self.name, None, fault, "give a file")
+                    if digest:
+                        digest.update(piece)
+                    progress.reading(self.name, copied, None)
+                copy.seek(0)
+            except OSError as problem:
+                fault = f"cannot be copied to a temporary folder ({problem.strerror or problem})"
+                raise InputError(self.name, None, fault, "set TMPDIR, or give a file") from None
+        if digest:
+            inputs().keep_hash(self.name, digest.hexdigest())
+        return cast(BinaryIO, copy)
+
+    def _piece(self, pipe: BinaryIO) -> bytes:
         try:
-            head = file.peek(_MAGIC_LENGTH)[:_MAGIC_LENGTH]
+            return pipe.read(_PIECE)
         except OSError as problem:
             raise self._broken(problem) from None
+
+    def _decompressed(self) -> Any:
+        try:
+            head = self._file.read(_MAGIC_LENGTH)
+        except OSError as problem:
+            raise self._broken(problem) from None
+        self._file.seek(0)
         for magic, (name, open_compressed) in DECOMPRESSORS.items():
             if head.startswith(magic):
                 self._compression = name
                 try:
-                    return open_compressed(file)
+                    return open_compressed(self._file)
                 except ImportError as problem:
                     fault = f"is compressed with {name}, which needs a package ({problem})"
                     expected = "install it with: pip install 'ragkpi[fast]'"
                     raise InputError(self.name, None, fault, expected) from None
-        if self._before is not None:
-            self.size = self._before.st_size
-        return file
-
-    def _state(self) -> os.stat_result | None:
-        """Return the state of a regular file, which reveals changes; None for other inputs.
-
-        Also None if standard input is a file whose beginning another program has read.
-        """
-        status = os.fstat(self._file.fileno())
-        if not stat.S_ISREG(status.st_mode) or self._file.tell():
-            return None
-        return status
+        self.size = self._before.st_size
+        return self._file
 
     def _broken(self, problem: Exception) -> InputError:
         what = f"broken {self._compression} data" if self._compression else "cannot be read"
@@ -228,35 +230,16 @@ class Source:
         error = InputError if self._compression else UnreadableError
         return error(self.name, None, f"{what} ({reason})", "expected a complete file")
 
-    def keep_copy(self) -> None:
-        """Copy the input while it is read, unless it is a rereadable file."""
-        if self._before is None and not self._copied:
-            import tempfile  # rarely needed; it imports random and hashlib
-
-            try:
-                self._spool = tempfile.TemporaryFile()  # noqa: SIM115 - closed with the source
-                self._spool_folder = tempfile.gettempdir()
-            except OSError as problem:
-                fault = f"cannot be copied to a temporary folder ({problem.strerror or problem})"
-                raise InputError(self.name, None, fault, "set TMPDIR, or give a file") from None
-
     def peek(self, length: int) -> bytes:
-        """Return up to `length` next bytes without consuming them, without a byte order mark."""
-        missing = length + len(BYTE_ORDER_MARK) - len(self._ahead)
-        if missing > 0:
-            more = memoryview(bytearray(missing))
-            self._ahead = memoryview(bytes(self._ahead) + more[: self._read(more)].tobytes())
-        return self._ahead.tobytes().removeprefix(BYTE_ORDER_MARK)[:length]
+        """Return up to `length` first bytes, without a byte order mark, before any `fill`."""
+        head = memoryview(bytearray(length + len(BYTE_ORDER_MARK)))
+        count = self._read(head)
+        self._rewind()
+        return head[:count].tobytes().removeprefix(BYTE_ORDER_MARK)[:length]
 
     def fill(self, buffer: memoryview) -> int:
         """Read until the buffer is full or the input ends; return the number of bytes."""
-        ahead = min(len(self._ahead), len(buffer))
-        if ahead:
-            buffer[:ahead] = self._ahead[:ahead]
-            self._ahead = self._ahead[ahead:]
-        filled = ahead + self._read(buffer[ahead:])
-        if self._spool is not None:
-            self._keep(buffer[:filled])
+        filled = self._read(buffer)
         self.place += filled
         progress.reading(self.name, self.place, self.size)
         return filled
@@ -283,39 +266,12 @@ class Source:
         if self.size is None:
             return io.BytesIO(self.whole(expected))
         self.place = self.size
-        self._file.seek(0)
         return self._file
 
     def show_place(self) -> None:
         """Report the position of the reader of `seekable`."""
         if self.size is not None:
             progress.reading(self.name, self._file.tell(), self.size)
-
-    def _keep(self, text: memoryview) -> None:
-        """Copy bytes for a second pass, up to the largest copy allowed."""
-        spool = cast(BinaryIO, self._spool)
-        if spool.tell() + len(text) > MOST_HELD:
-            spool.close()
-            self._spool = None
-            return
-        try:
-            spool.write(text)
-        except OSError as problem:
-            fault = f"its copy in {self._spool_folder} cannot be written ({problem.strerror})"
-            raise InputError(self.name, None, fault, "free space there, or give a file") from None
-
-    def _finish_hash(self) -> None:
-        """Hash standard input, including bytes of a pipe that no reader consumed."""
-        if self._pipe is not None and not self._pipe.closed:
-            while self._file.read(1 << 20):
-                pass
-            inputs().keep_hash(self.name, self._pipe.digest.hexdigest())
-        elif self.name == "-" and self._before is not None and inputs().hashed:
-            digest = new_sha256()
-            self._file.seek(0)
-            while block := self._file.read(1 << 20):
-                digest.update(block)
-            inputs().keep_hash(self.name, digest.hexdigest())
 
     def _read(self, buffer: memoryview) -> int:
         filled = 0
@@ -341,7 +297,7 @@ class Source:
 
     def refuse_changed(self) -> None:
         """Raise `InputError` if the file has changed since it was opened."""
-        if self._before is None or self._file.closed:
+        if self._file.closed:
             return
         before, now = self._before, os.fstat(self._file.fileno())
         if not same_state(before, now):
@@ -350,32 +306,17 @@ class Source:
             raise InputError(self.name, None, fault, UNTOUCHED)
 
     def restart(self) -> None:
-        """Return to the first byte, for a second pass; nothing to do before the first."""
-        if not self.place:
-            return
-        if self._before is not None or self._copied:
-            self._file.seek(0)
-            self._ahead, self.place = memoryview(b""), 0
-            if not self._copied:
-                self._stream = self._decompressed(self._file)
-            return
-        if self._spool is None:
-            fault = f"more than {MOST_HELD >> 30} GB from a pipe, too large to be read twice"
-            raise InputError(self.name, None, fault, "expected the lines of each query together")
-        rest = memoryview(bytearray(1 << 20))
-        while self.fill(rest):
-            pass
-        self._finish_hash()
-        spool, self._spool = self._spool, None
-        spool.seek(0)
-        self._file.close()
-        self._file, self._stream, self._copied = spool, spool, True
-        self.place = 0
+        """Return to the first byte, for a second pass."""
+        if self.place:
+            self._rewind()
+            self.place = 0
+
+    def _rewind(self) -> None:
+        self._file.seek(0)
+        self._stream = self._decompressed()
 
     def close(self) -> None:
         self._file.close()
-        if self._spool is not None:
-            self._spool.close()
 
     def __enter__(self) -> Source:
         return self
@@ -383,7 +324,6 @@ class Source:
     def __exit__(self, problem: type[BaseException] | None, *_: object) -> None:
         try:
             if problem is None:
-                self._finish_hash()
                 self.refuse_changed()
         finally:
             progress.reading(self.name, 0, 0)  # ends the report of progress

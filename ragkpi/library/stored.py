@@ -167,7 +167,6 @@ def open_run(path: str) -> list[StoredResult] | RunOrPath:
     try:
         refuse_table(source)
         if begins_like_result(source):
-            source.keep_copy()
             objects = objects_of(path, text_of(source.whole("expected a format of lines")))
             first = objects[0][1] if objects else None
             if isinstance(first, dict) and "ragkpi" in first and {"runs", "values"} & first.keys():

@@ -282,7 +282,6 @@ def read_run(
         reader = reader_of("run", source, reading)._replace(
             judged=(judgements.file, judgements.origin)
         )
-        source.keep_copy()
         try:
             hits = _judged(source, reader, judgements, parts, held=False)
         except ScatteredQueryError:

@@ -53,19 +53,11 @@ class MemorySource(Source):
 
     def __init__(self, text, name="run"):
         self.name, self.size = name, len(text)
-        self._compression = self._spool = self._before = self._plain = self._watched = None
-        self._ahead, self.parts, self._copied = memoryview(b""), [], False
-        self._text, self.place = text, 0
+        self._compression, self.parts, self.place = None, [], 0
         self._file = self._stream = io.BytesIO(text)
 
-    def _refuse_shrunk(self):
-        pass
-
-    def keep_copy(self):
-        pass
-
-    def restart(self):
-        self.__init__(self._text, self.name)
+    def _rewind(self):
+        self._file.seek(0)
 
 
 def refused(function, *arguments):

@@ -62,7 +62,6 @@ class Conversion:
             group_judgements(qrels)  # refuses documents with two judgements
             to.writers["qrels"](qrels, file)
             return
-        self._source.keep_copy()
         begin = file.tell()
         try:
             to.writers["run"](self, file)
