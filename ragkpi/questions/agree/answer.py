@@ -3,21 +3,12 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
 
-from ragkpi.charts.chart import (
-    Axis,
-    Chart,
-    IntervalChart,
-    IntervalRow,
-    Line,
-    PlaneChart,
-    Points,
-    Rule,
-)
+from ragkpi.charts.chart import Axis, Chart, Line, PlaneChart, Points
 from ragkpi.library.interval_notes import interval_note
 from ragkpi.library.ties import BY_ID
 from ragkpi.questions.agree.study import (
@@ -27,10 +18,10 @@ from ragkpi.questions.agree.study import (
     Estimate,
     OrderAgreement,
     PairAgreement,
-    Ranking,
+    hardest,
 )
 from ragkpi.reports.layout import Answer, Cell, Column, filled, finite
-from ragkpi.wording import counted, decoded, rounded, with_interval
+from ragkpi.wording import counted, decoded, p_text, rounded, with_interval
 
 _DOCUMENTS_NAMED = 3  # per query
 _PAIRS_NAMED = 2  # in a verdict
@@ -49,10 +40,16 @@ def agree_answer(agreement: Agreement) -> Answer:
         _row("all", "labels", f"alpha_{scale}", None, None, None, estimate)
         for scale, estimate in agreement.alpha.items()
     ]
-    first = 0 if len(agreement.panel.names) > 2 else 1  # two judges need no column of names
+    first = 0 if len(agreement.judges) > 2 else 1  # two judges need no column of names
+    alone = [
+        f"{counted(number, 'document')} that {name} alone judged"
+        for pair in agreement.with_reference
+        for name, number in zip(pair.judges, (pair.only_first, pair.only_second), strict=True)
+        if number
+    ]
     return Answer(
         *filled(_COLUMNS[first:], [row[first:] for row in rows]),
-        _notes(agreement),
+        [f"Left out: {', '.join(alone)}; --differences lists them."] if alone else [],
         verdict=[_verdict(pair) for pair in agreement.with_reference],
         explanation=list(_explanation(agreement)),
         question="agree",
@@ -82,15 +79,15 @@ def _rows_of_pair(pair: PairAgreement) -> Iterator[list[Cell]]:
         for swap in order.swaps:
             of = f"p of {swap.better} > {swap.worse}"
             yield _row(judges, about, of, n, swap.p_reference, swap.p_other)
+    counts = np.array(pair.confusion)
     for name, estimate in pair.whole.items():
         means: list[float | None] = [None, None]
         if name == "mean_difference":
-            counts = np.array(pair.confusion)
             means = [float(counts.sum(a) @ pair.levels / pair.documents) for a in (1, 0)]
         yield _row(judges, "labels", name, pair.documents, *means, estimate)
     for level, estimate in pair.kappa_from.items():
         yield _row(judges, "kappa", f"level >= {level}", pair.documents, None, None, estimate)
-    documents = dict(zip(pair.levels, map(sum, pair.confusion), strict=True))
+    documents = dict(zip(pair.levels, counts.sum(axis=1).tolist(), strict=True))
     for level, estimate in pair.bias.items():
         n, other = documents[level], level + estimate.value
         yield _row(judges, "bias", f"level {level}", n, level, other, estimate)
@@ -103,16 +100,6 @@ def _rows_of_pair(pair: PairAgreement) -> Iterator[list[Cell]]:
         yield _row(judges, "queries", query.query, *values, names or None)
 
 
-def _notes(agreement: Agreement) -> list[str]:
-    alone = [
-        f"{counted(number, 'document')} that {name} alone judged"
-        for pair in agreement.with_reference
-        for name, number in zip(pair.judges, (pair.only_first, pair.only_second), strict=True)
-        if number
-    ]
-    return [f"Left out: {', '.join(alone)}; --differences lists them."] if alone else []
-
-
 def _explanation(agreement: Agreement) -> Iterator[str]:
     for pair in agreement.pairs:
         first, second = pair.judges
@@ -120,45 +107,30 @@ def _explanation(agreement: Agreement) -> Iterator[str]:
         yield f"{first} (rows) and {second} (columns), documents: {head}"
         for level, counts in zip(pair.levels, pair.confusion, strict=True):
             yield f"{level:>6}: " + " ".join(f"{count:>6}" for count in counts)
-        for order in pair.orders:
-            runs = len(order.runs)
-            pairs = counted(runs * (runs - 1) // 2, "pair")
-            differ = "differs" if order.told_apart == 1 else "differ"
-            yield (
-                f"By {order.metric.name}, {order.told_apart} of {pairs} of runs {differ} under "
-                f"{first}."
-            )
-    reference, *rest = agreement.panel.names
-    others = ", ".join(rest)
-    bootstrap = agreement.bootstrap
-    yield f"reference: {reference}; other: {others}"
+    reference, *others = agreement.judges
     yield (
-        "kappa, alpha: chance-corrected agreement, at most 1; at a level: on being at least that "
-        "level; bias: mean difference in level, by the level of the reference (random errors pull "
-        "it towards the middle)"
+        f"reference: {reference}; other: {', '.join(others)}; kappa, alpha: chance-corrected "
+        "agreement, at most 1; at a level: on being at least that level; bias: mean difference in "
+        "level, by the level of the reference (random errors pull it towards the middle)"
     )
     yield (
         f"beyond chance: quadratic kappa is above 0, p < {SIGNIFICANT:g} by Student's t over the "
-        f"jackknife of {bootstrap.units}; to rank: also the interval of tau_ap is above {ALIKE:g}, "
-        f"over runs that differ significantly under the reference (p < {SIGNIFICANT:g})"
+        f"jackknife of {agreement.bootstrap.units}; to rank: also the interval of tau_ap is above "
+        f"{ALIKE:g}, over runs that differ significantly under the reference (p < {SIGNIFICANT:g})"
     )
-    yield interval_note(bootstrap)
+    yield interval_note(agreement.bootstrap)
     if agreement.runs:
         yield (
-            f"values: over all queries that the judge judged; tau_ap: {others} against the "
-            f"reference {reference}"
-        )
-        yield (
-            "p of two runs: under each judge, the step-down test of all pairs of compare "
-            '--all-pairs, times the measures; rows "p of" have all pairs in reverse order, which '
-            "the judge reverses if both p are significant"
+            "p of two runs in reverse order: under each judge, the step-down test of all pairs of "
+            "compare --all-pairs, times the measures; the judge reverses them if both are "
+            "significant"
         )
 
 
 def _findings(agreement: Agreement) -> dict[str, Any]:
     bootstrap = agreement.bootstrap
     return {
-        "judges": agreement.panel.names,
+        "judges": agreement.judges,
         "runs": agreement.runs,
         "resamples": bootstrap.resamples,
         "level": bootstrap.level,
@@ -195,22 +167,19 @@ def _verdict(pair: PairAgreement) -> str:
     """Say how closely a judge agrees with the reference, and whether it can rank runs."""
     reference, judge = pair.judges
     kappa = f"quadratic kappa {_estimated(pair.kappa, limit=0)}"
-    if pair.fitness == "identical":
-        return f"{judge} gives every document the same level as {reference}: use either."
-    if pair.fitness == "chance":
+    order, over_ties = hardest(pair.orders), hardest(pair.over_ties)
+    runs = "" if order is None else f"these {len(order.runs)} runs"
+    is_opposite = order is not None and order.tau_ap.value == -1
+    if not pair.above_chance:
         how = "does not agree with {} significantly better than chance"
-        if pair.p_chance < SIGNIFICANT and pair.kappa.interval.high < 0:
-            how = "agrees with {} less than chance"
-        p = "p < 0.0001" if pair.p_chance < 0.0001 else f"p = {pair.p_chance:.2g}"
+        p = p_text(pair.p_chance)
         if math.isnan(pair.p_chance):
             p = "levels vary in too few queries to test"
-        elif pair.p_chance < SIGNIFICANT and pair.kappa.interval.high >= 0:
+        elif pair.p_chance < SIGNIFICANT and pair.kappa.interval.high < 0:
+            how = "agrees with {} less than chance"
+        elif pair.p_chance < SIGNIFICANT:
             p += ", but the interval contains 0"
-        order, reverse = pair.hardest, ""
-        if order is not None and order.tau_ap.value == -1:
-            reverse = (
-                f", and ranks these {len(order.runs)} runs in the opposite order (tau_AP -1.00)"
-            )
+        reverse = f", and ranks {runs} in the opposite order (tau_AP -1.00)" if is_opposite else ""
         unfit = "do not use it to rank runs or to report values"
         return f"{judge} {how.format(reference)} ({kappa}, {p}){reverse}: {unfit}."
     labels = f"on levels beyond chance ({kappa})"
@@ -218,44 +187,25 @@ def _verdict(pair: PairAgreement) -> str:
     if bias.interval.low > 0 or bias.interval.high < 0:  # else it can be chance
         amount = "higher" if bias.value > 0 else "lower"
         labels += f" and rates {abs(bias.value):.2f} levels {amount}"
-    order = pair.hardest
     if order is None:
         unknown = "Without runs, we cannot tell how it ranks them."
         return f"{judge} agrees with {reference} {labels}. {unknown}"
-    runs = f"these {len(order.runs)} runs"
     by = f" by {order.metric.name}" if len(pair.orders) > 1 else ""
-    limit = over_ties = ""
-    if other := pair.doubted_by_ties:
-        limit = f" {BY_ID}"
-        value = _estimated(other.tau_ap, limit=ALIKE)
-        over_ties = f", {_RANKINGS[other.ranking]} over all orders of equal scores ({value})"
-    tau = f"tau_AP {_estimated(order.tau_ap, limit=ALIKE)}{by}{over_ties}"
-    places = _places(order)
-    otherwise = f"ranks {runs} differently from"
-    if order.tau_ap.value == -1:
-        otherwise = f"ranks {runs} in the opposite order of"
+    ties = f" {BY_ID}" if over_ties is not None and over_ties.ranking != order.ranking else ""
+    tau = f"tau_AP {_estimated(order.tau_ap, limit=ALIKE)}{by}"
+    places = f"{tau}; {_places(order)}"
+    otherwise = "in the opposite order of" if is_opposite else "differently from"
     ranking = {
-        "alike": f"{judge} ranks {runs} as {reference} does{limit} ({tau}): use it to rank, and "
+        "alike": f"{judge} ranks {runs} as {reference} does{ties} ({tau}): use it to rank, and "
         "correct its values to report them.",
-        "otherwise": f"{judge} {otherwise} {reference}{limit} ({tau}; {places}): do not rank with "
-        "it.",
-        "undecided": f"Undecided whether {judge} ranks {runs} as {reference} does{limit} ({tau}; "
-        f"{places}).",
-        "few": f"With {len(order.runs)} runs we cannot tell whether {judge} ranks runs as "
-        f"{reference} does{by}{limit}: {places}{over_ties}.",
-        "untested": f"Under {reference}, {runs} do not differ significantly{by}{limit}, so they "
-        f"cannot show whether {judge} ranks them alike{over_ties}.",
+        "otherwise": f"{judge} ranks {runs} {otherwise} {reference}{ties} ({places}): do not rank "
+        "with it.",
+        "undecided": f"Undecided whether {judge} ranks {runs} as {reference} does{ties} "
+        f"({places}).",
+        "untested": f"Under {reference}, {runs} do not differ significantly{by}{ties}, so they "
+        f"cannot show whether {judge} ranks them alike.",
     }[order.ranking]
     return f"{ranking} It agrees {labels}."
-
-
-_RANKINGS: Mapping[Ranking, str] = {
-    "alike": "alike",
-    "otherwise": "otherwise",
-    "undecided": "undecided",
-    "few": "undecided",
-    "untested": "not told apart",
-}
 
 
 def _places(order: OrderAgreement) -> str:
@@ -275,14 +225,14 @@ def _estimated(estimate: Estimate, limit: float) -> str:
 
 
 def agree_charts(agreement: Agreement) -> list[Chart]:
-    """Draw a scatter plot of runs for each judge and metric, then every judge's bias."""
-    scatters, biases = [], []
+    """Draw a scatter plot of the runs' values under both judges, for each judge and metric."""
+    charts: list[Chart] = []
     for pair in agreement.with_reference:
         reference, judge = pair.judges
         for order in pair.orders:
             values = [*order.reference, *order.other]
             ends = [min(values), max(values)]
-            scatters.append(
+            charts.append(
                 PlaneChart(
                     f"{order.metric.name} of {len(order.runs)} runs",
                     Axis(f"under {reference}"),
@@ -291,10 +241,4 @@ def agree_charts(agreement: Agreement) -> list[Chart]:
                     points=[Points("runs", order.reference, order.other, order.runs)],
                 )
             )
-        rows = [
-            IntervalRow(f"level {level}", bias.interval.low, bias.value, bias.interval.high)
-            for level, bias in pair.bias.items()
-        ]
-        title, axis = f"{judge} by level of {reference}", Axis("mean difference in level")
-        biases.append(IntervalChart(title, axis, rows, [Rule("x", 0.0)]))
-    return [*scatters, *biases]
+    return charts

@@ -9,7 +9,7 @@ from typing import Annotated, Any, Unpack
 
 from typer import Argument, Option
 
-from ragkpi.charts.chart import Chart, noted
+from ragkpi.charts.chart import noted
 from ragkpi.cli.output import PlotOutput
 from ragkpi.cli.signature import command
 from ragkpi.cli.terminal import expect_files
@@ -19,7 +19,7 @@ from ragkpi.library.arguments import bootstrap_of, in_one_order, session_of
 from ragkpi.library.options import Estimating, Measures, less_common
 from ragkpi.library.result import Result
 from ragkpi.library.runs import AnyQrels, Runs, by_path, named_runs, refuse_equal_names, run_path
-from ragkpi.library.session import MissingBy, Session, judge_names, read_qrels
+from ragkpi.library.session import judge_names, read_qrels
 from ragkpi.library.ties import over_all_orders
 from ragkpi.questions.agree.answer import agree_answer, agree_charts
 from ragkpi.questions.agree.study import agree as agree_judges
@@ -34,7 +34,6 @@ from ragkpi.ranking.judged import parse_levels
 from ragkpi.ranking.relevance import Qrels
 from ragkpi.reports.names import run_names
 from ragkpi.reports.output_files import replacing
-from ragkpi.wording import counted
 
 MEASURES = ("ndcg_cut.10",)
 _NO_LEVEL_MAP = "not LEVEL=LEVEL; expected a list such as 0=0,1=0,2=1,3=2"
@@ -129,40 +128,30 @@ def agree(
     scores, expected = [], []
     metrics = session.metrics(MEASURES) if named else []
     if named:
-        alike = _over_shared_queries(session)
+        # A missing query is an empty ranking, unless it is an error: the judges would compare
+        # runs over different queries.
+        alike = replace(session, pool=None)
+        if session.settings.missing != "error":
+            alike.settings = replace(session.settings, missing="zero")
+            alike.missing_by = "default" if session.fills_missing else "user"
         for by_judge in shared_queries(judgements):
             evaluated = replace(alike, qrels=Qrels(by_judge)).evaluate(named, metrics)
             scores.append(evaluated.scores)
             expected.append([*over_all_orders(evaluated, metrics).values()] or evaluated.scores)
-            names = names or evaluated.names
+            names = evaluated.names
     over_ties = [] if expected == scores else expected
     agreement = agree_judges(together, bootstrap, names, scores, per_query, over_ties)
     roles = ["qrels", *(f"other{number or ''}" for number in range(len(judges) - 1))]
     files = dict(zip(roles, judges.values(), strict=True))
-
-    def charts() -> list[Chart]:
-        signature = session.signature(metrics, files).short()
-        queries = counted(len(together.queries), "query", "queries")
-        notes = [f"{queries} judged by at least one judge; {signature}"]
-        return noted(agree_charts(agreement), notes)
-
-    answer = agree_answer(agreement)
     if differences is not None:
         with replacing(differences, spell("differences")) as file:
             file.writelines(difference_lines(together))
-    return Result(answer, charts, tuple(session.notes), session.signed(metrics, files))
-
-
-def _over_shared_queries(session: Session) -> Session:
-    """Make a missing query an empty ranking, unless it is an error.
-
-    Otherwise the judges would compare runs over different queries.
-    """
-    if session.settings.missing == "error":
-        return replace(session, pool=None)
-    settings = replace(session.settings, missing="zero")
-    missing_by: MissingBy = "default" if session.fills_missing else "user"
-    return replace(session, settings=settings, missing_by=missing_by, pool=None)
+    return Result(
+        agree_answer(agreement),
+        lambda: noted(agree_charts(agreement), [session.signature(metrics, files).short()]),
+        tuple(session.notes),
+        session.signed(metrics, files),
+    )
 
 
 def _judges(
@@ -179,22 +168,12 @@ def _judges(
     return dict(zip(judge_names(judges), judges.values(), strict=True))
 
 
-_WITHOUT = (
-    "pool",
-    "pool_depth",
-    "pool_union",
-    "ties",
-    "gains",
-    "rel_info",
-    "only_query",
-    "complete",
-    "common",
-)
-
-
 @command(
     agree,
-    without=_WITHOUT,
+    without=(
+        *("pool", "pool_depth", "pool_union", "ties", "gains", "rel_info"),
+        *("only_query", "complete", "common"),
+    ),
     examples=(
         "ragkpi agree qrels.txt qrels.llm.txt",
         "ragkpi agree qrels.txt qrels.llm.txt runs/bm25.run runs/dense.run",

@@ -67,10 +67,6 @@ class Panel:
         """Return whether two judges both judged each document, (n,)."""
         return np.asarray((self.by_judge[:, [first, second]] >= 0).all(axis=1))
 
-    def alone(self, judge: int, other: int) -> BoolArray:
-        """Return whether only `judge`, of two judges, judged each document, (n,)."""
-        return np.asarray((self.by_judge[:, judge] >= 0) & (self.by_judge[:, other] < 0))
-
     def levels(self, judge: int | slice = slice(None)) -> IntArray:
         """Return the ascending levels of one judge, or of all."""
         by_judge = self.by_judge[:, judge]
@@ -165,22 +161,21 @@ def mapped(judge: Judgements, levels: Mapping[int, int], option: str) -> Judgeme
 
 SIGNIFICANT = 0.05
 ALIKE = 0.5  # see `OrderAgreement.ranking`
-FEWEST_RUNS = 4  # a random order of 3 runs is the same in 1 of 6 cases, of 4 runs in 1 of 24
 _MOST_ORDERED = 1 << 20  # comparisons of runs in memory at a time; they fit into the cache
 
 
 @dataclass(frozen=True)
 class Estimate:
-    """A value and its interval; NaN if there is none."""
+    """A value and its percentile interval; NaN if there is none."""
 
     value: float
     interval: Interval
 
-
-def estimate(value: float, replicates: FloatArray, tails: Tails) -> Estimate:
-    """Attach the percentile interval of replicates, (B,); NaN without replicates."""
-    bounds = order_statistics(replicates, tails) if len(replicates) else UNKNOWN
-    return Estimate(float(value), bounds if np.isfinite(value) else UNKNOWN)
+    @classmethod
+    def of(cls, value: float, replicates: FloatArray, tails: Tails) -> Estimate:
+        """Attach the interval of replicates, (B,)."""
+        has_interval = len(replicates) and np.isfinite(value)
+        return cls(float(value), order_statistics(replicates, tails) if has_interval else UNKNOWN)
 
 
 @dataclass(frozen=True)
@@ -194,10 +189,8 @@ class Reversal:
     significant: bool  # whether both judgements have significant, opposite differences
 
 
-Ranking = Literal["alike", "otherwise", "undecided", "few", "untested"]
-"""Whether a judge ranks runs like the reference; untested without significant differences."""
-Fitness = Ranking | Literal["identical", "chance", "no runs"]
-"""The fitness of a judge, by its labels first, then by the order with most evidence against it."""
+Ranking = Literal["otherwise", "undecided", "untested", "alike"]
+"""Whether a judge ranks runs like the reference, the most evidence against it first."""
 
 
 @dataclass(frozen=True)
@@ -225,8 +218,7 @@ class OrderAgreement:
         The whole interval of tau_AP has to lie above `ALIKE`: even at its lower bound, 75% of the
         runs that the judge puts above a run belong there. If all of it lies below, or a pair is
         reversed and significant under both judgements, the judge orders otherwise. Runs without
-        significant differences under the reference have no order to agree with. With fewer runs
-        than `FEWEST_RUNS`, more queries can decide, but more runs decide sooner.
+        significant differences under the reference have no order to agree with.
 
         `ALIKE` is below the 0.9 that E. M. Voorhees (SIGIR 1998) requires of the value, because the
         bootstrap adds the noise of both judgements. docs/decisions.md has the simulation.
@@ -236,9 +228,15 @@ class OrderAgreement:
             return "untested"
         if high < ALIKE or any(swap.significant for swap in self.swaps):
             return "otherwise"
-        if low > ALIKE:
-            return "alike"
-        return "undecided" if len(self.runs) >= FEWEST_RUNS else "few"
+        return "alike" if low > ALIKE else "undecided"
+
+
+def hardest(orders: Sequence[OrderAgreement]) -> OrderAgreement | None:
+    """Return the order with most evidence against the second judge; None without runs."""
+    against = get_args(Ranking)
+    return min(
+        orders, key=lambda order: (against.index(order.ranking), order.tau_ap.value), default=None
+    )
 
 
 def order_agreement(
@@ -263,51 +261,37 @@ def order_agreement(
         sums = np.empty((0, *sample.statistics.shape[1:]))  # none with one query or cluster
         if sample.units > 1:
             sums = sample.resampled(sample.drawn(bootstrap))
-        values = zip(sample.observed(), sample.summaries(sums), strict=True)
-        for metric, (observed, resampled), *p in zip(
-            sample.metrics, values, *p_of_judges, strict=True
+        for metric, observed, resampled, *p in zip(
+            sample.metrics, sample.observed(), sample.summaries(sums), *p_of_judges, strict=True
         ):
-            both = observed.reshape(2, -1), resampled.reshape(-1, 2, len(runs))
-            p = [np.minimum(1.0, metrics * of_judge) for of_judge in p]  # Bonferroni's
-            orders[metric.name] = _order(runs, metric, sample.queries, *both, p, bootstrap)
-    return [orders[metric.name] for metric in reference[0].metrics if metric.name in orders]
-
-
-def _order(
-    runs: Sequence[str],
-    metric: Metric,
-    queries: int,
-    values: FloatArray,
-    replicates: FloatArray,
-    p_values: Sequence[FloatArray],
-    bootstrap: Bootstrap,
-) -> OrderAgreement:
-    """Compare the orders of runs by their values under both judges, (2, R) and (B, 2, R)."""
-    with np.errstate(invalid="ignore"):
-        shifts, shifts_again = values[1] - values[0], replicates[:, 1] - replicates[:, 0]
-    # Larger is better. Rounding makes runs equal whose sums differ only by rounding errors.
-    worth, again = (np.round(metric.measure.sign * of, 12) for of in (values, replicates))
-    return OrderAgreement(
-        runs=runs,
-        metric=metric,
-        queries=queries,
-        reference=values[0].tolist(),
-        other=values[1].tolist(),
-        shifts=[
-            estimate(shift, of_run, bootstrap.tails)
-            for shift, of_run in zip(shifts, shifts_again.T, strict=True)
-        ],
-        agreements={
-            name: estimate(
-                float(coefficient(*worth)),
-                _in_parts(coefficient, again[:, 0], again[:, 1]),
-                bootstrap.tails,
+            values, replicates = observed.reshape(2, -1), resampled.reshape(-1, 2, len(runs))
+            with np.errstate(invalid="ignore"):
+                shifts, shifts_again = values[1] - values[0], replicates[:, 1] - replicates[:, 0]
+            # Larger is better. Rounding makes runs equal that differ by rounding errors of sums.
+            worth, again = (np.round(metric.measure.sign * of, 12) for of in (values, replicates))
+            p_values = [np.minimum(1.0, metrics * of_judge) for of_judge in p]  # Bonferroni's
+            orders[metric.name] = OrderAgreement(
+                runs=runs,
+                metric=metric,
+                queries=sample.queries,
+                reference=values[0].tolist(),
+                other=values[1].tolist(),
+                shifts=[
+                    Estimate.of(shift, of_run, bootstrap.tails)
+                    for shift, of_run in zip(shifts, shifts_again.T, strict=True)
+                ],
+                agreements={
+                    name: Estimate.of(
+                        float(coefficient(*worth)),
+                        _in_parts(coefficient, again[:, 0], again[:, 1]),
+                        bootstrap.tails,
+                    )
+                    for name, coefficient in RANK_AGREEMENTS.items()
+                },
+                told_apart=int((p_values[0] < SIGNIFICANT).sum()) // 2,
+                swaps=_swaps(runs, *worth, *p_values),
             )
-            for name, coefficient in RANK_AGREEMENTS.items()
-        },
-        told_apart=int((p_values[0] < SIGNIFICANT).sum()) // 2,
-        swaps=_swaps(runs, *worth, *p_values),
-    )
+    return [orders[metric.name] for metric in reference[0].metrics if metric.name in orders]
 
 
 def _in_parts(coefficient: RankAgreement, reference: FloatArray, other: FloatArray) -> FloatArray:
@@ -333,9 +317,6 @@ def _swaps(
             p_of = (float(p_reference[better, worse]), float(p_other[better, worse]))
             swaps.append(Reversal(runs[better], runs[worse], *p_of, max(p_of) < SIGNIFICANT))
     return sorted(swaps, key=lambda swap: min(swap.p_reference, swap.p_other))
-
-
-SCALES: tuple[Scale, ...] = get_args(Scale)
 
 
 @dataclass(frozen=True)
@@ -385,34 +366,12 @@ class PairAgreement:
         return self.p_chance < SIGNIFICANT and self.kappa.interval.low > 0
 
     @property
-    def hardest(self) -> OrderAgreement | None:
-        """The order with most evidence against the second judge; None without runs."""
-        return _hardest(self.orders)
-
-    @property
-    def doubted_by_ties(self) -> OrderAgreement | None:
-        """The hardest over all orders of equal scores, if that says otherwise than `hardest`."""
-        by_id, expected = _hardest(self.orders), _hardest(self.over_ties)
-        same = expected is None or by_id is None or expected.ranking == by_id.ranking
-        return None if same else expected
-
-    @property
-    def fitness(self) -> Fitness:
+    def fitness(self) -> Ranking | Literal["chance", "no runs"]:
         """The fitness of the second judge; "alike" if it can rank runs by every metric."""
-        if self.whole["agreement"].value == 1 and not (self.only_first or self.only_second):
-            return "identical"
+        order = hardest(self.orders)
         if not self.above_chance:
             return "chance"
-        return "no runs" if self.hardest is None else self.hardest.ranking
-
-
-def _hardest(orders: Sequence[OrderAgreement]) -> OrderAgreement | None:
-    against: Sequence[Ranking] = ("otherwise", "undecided", "few", "untested", "alike")
-    return min(
-        orders,
-        key=lambda order: (against.index(order.ranking), order.tau_ap.value),
-        default=None,
-    )
+        return "no runs" if order is None else order.ranking
 
 
 def pair_agreement(
@@ -436,12 +395,13 @@ def pair_agreement(
     p_chance, kappa = p_of_chance(counts, levels.astype(np.float64)), whole["kappa_quadratic"]
     if not p_chance < SIGNIFICANT:
         whole["kappa_quadratic"] = replace(kappa, interval=stretched(kappa.interval, 0.0))
+    by_judge = panel.by_judge
     return PairAgreement(
         judges=(panel.names[first], panel.names[second]),
         queries=len(np.unique(panel.query[both])),
         documents=int(both.sum()),
-        only_first=int(panel.alone(first, second).sum()),
-        only_second=int(panel.alone(second, first).sum()),
+        only_first=int(((by_judge[:, first] >= 0) & ~both).sum()),
+        only_second=int(((by_judge[:, second] >= 0) & ~both).sum()),
         levels=levels.tolist(),
         confusion=counts.sum(axis=0).astype(int).tolist(),
         whole=whole,
@@ -460,31 +420,21 @@ def pair_agreement(
     )
 
 
-def alpha_of_panel(panel: Panel, bootstrap: Bootstrap) -> Mapping[str, Estimate]:
-    """Compute Krippendorff's alpha of all judges, by scale."""
-    levels = panel.levels()
-    unit = numbered_units(panel.queries, bootstrap.clusters)[panel.query]
-    counts = coincidences_of_panel(unit, panel.by_judge, len(panel.queries), levels)
-    estimate_of = _estimator(counts[counts.any(axis=(1, 2))], levels, bootstrap)
-    return {scale: estimate_of(partial(krippendorffs_alpha, scale=scale)) for scale in SCALES}
-
-
 def _estimator(
     counts: FloatArray, levels: IntArray, bootstrap: Bootstrap
 ) -> Callable[[AgreementStatistic], Estimate]:
     """Return a function that estimates a statistic from matrices per unit, (G, L, L)."""
-    units, size, _ = counts.shape
     total, numbers = counts.sum(axis=0), levels.astype(np.float64)
-    resampled = np.empty((0, size, size))
-    if units > 1:
-        weights = drawn(units, bootstrap.resamples, bootstrap.seed)
-        resampled = sums(weights, counts.reshape(units, -1)).reshape(-1, size, size)
+    resampled = np.empty((0, *total.shape))
+    if len(counts) > 1:
+        weights = drawn(len(counts), bootstrap.resamples, bootstrap.seed)
+        resampled = sums(weights, counts)
 
     def estimate_of(statistic: AgreementStatistic) -> Estimate:
         replicates = statistic(resampled, numbers)
         # A bootstrap sample without a level has no bias there, so leave it out.
         replicates = replicates[~np.isnan(replicates)]
-        return estimate(float(statistic(total, numbers)), replicates, bootstrap.tails)
+        return Estimate.of(float(statistic(total, numbers)), replicates, bootstrap.tails)
 
     return estimate_of
 
@@ -521,7 +471,7 @@ MOST_LEVELS = 40  # more levels are probably measurements, with huge matrices
 class Agreement:
     """The agreement of the judges of a panel."""
 
-    panel: Panel
+    judges: Sequence[str]  # the reference first
     pairs: Sequence[PairAgreement]  # every pair of judges with a document in common
     alpha: Mapping[str, Estimate]  # Krippendorff's, of all judges, by scale; empty for two
     runs: Sequence[str]
@@ -529,7 +479,7 @@ class Agreement:
 
     @property
     def with_reference(self) -> list[PairAgreement]:
-        return [pair for pair in self.pairs if pair.judges[0] == self.panel.names[0]]
+        return [pair for pair in self.pairs if pair.judges[0] == self.judges[0]]
 
 
 def agree(
@@ -545,21 +495,29 @@ def agree(
     `scores` has, for each judge, the runs' scores under its judgements of `shared_queries`, and
     `expected` those over all orders of equal scores, if there are any.
     """
-    if len(panel.levels()) > MOST_LEVELS:
+    levels = panel.levels()
+    if len(levels) > MOST_LEVELS:
         raise UsageError(
-            f"the judges give {len(panel.levels())} different levels; expected at most "
-            f"{MOST_LEVELS}: put them on a smaller scale with {spell('map_levels')}"
+            f"the judges give {len(levels)} different levels; expected at most {MOST_LEVELS}: put "
+            f"them on a smaller scale with {spell('map_levels')}"
         )
     pairs = []
     for first, second in combinations(range(len(panel.names)), 2):
         if panel.both(first, second).any():
             by_query = agreement_by_query(panel, first, second) if per_query else []
-            ordered = scores and first == 0
-            orders = order_agreement(runs, scores[0], scores[second], bootstrap) if ordered else []
-            over_ties: Sequence[OrderAgreement] = []
-            if ordered and expected:
-                over_ties = order_agreement(runs, expected[0], expected[second], bootstrap)
+            orders, over_ties = (
+                order_agreement(runs, of[0], of[second], bootstrap) if of and first == 0 else []
+                for of in (scores, expected)
+            )
             of_pair = (bootstrap, by_query, orders, over_ties)
             pairs.append(pair_agreement(panel, first, second, *of_pair))
-    alpha = alpha_of_panel(panel, bootstrap) if len(panel.names) > 2 else {}
-    return Agreement(panel, pairs, alpha, runs, bootstrap)
+    alpha: Mapping[str, Estimate] = {}
+    if len(panel.names) > 2:
+        unit = numbered_units(panel.queries, bootstrap.clusters)[panel.query]
+        counts = coincidences_of_panel(unit, panel.by_judge, len(panel.queries), levels)
+        estimate_of = _estimator(counts[counts.any(axis=(1, 2))], levels, bootstrap)
+        alpha = {
+            scale: estimate_of(partial(krippendorffs_alpha, scale=scale))
+            for scale in get_args(Scale)
+        }
+    return Agreement(panel.names, pairs, alpha, runs, bootstrap)
