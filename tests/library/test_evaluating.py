@@ -120,8 +120,8 @@ def test_records_are_those_of_the_command(tmp_path, ragkpi):
         for path in (theirs, ours)
     ]
     assert lines[0] == lines[1]
-    shown = library.log(ours, "map>0.2", sort="map")
-    assert [(row["run"], row["i"]) for row in shown.rows] == [("fusion", "3")]
+    shown = library.log(ours, sort="map")
+    assert [(row["run"], row["i"]) for row in shown.rows] == [("fusion", "3"), ("bm25", "3")]
 
 
 def test_a_run_that_changed_is_not_recorded_as_the_one_that_was_evaluated(tmp_path):

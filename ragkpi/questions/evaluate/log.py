@@ -4,11 +4,9 @@ from __future__ import annotations
 
 import json
 import math
-import operator
 import os
-import re
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -137,48 +135,21 @@ def _wait_for_lock(path: str, file: FileIO) -> None:
     )
 
 
-_COMPARISONS: Mapping[str, Callable[[Any, Any], bool]] = {
-    ">=": operator.ge,
-    "<=": operator.le,
-    "!=": operator.ne,
-    "=": operator.eq,
-    ">": operator.gt,
-    "<": operator.lt,
-}
-_COMPARISON = re.compile("|".join(_COMPARISONS))
-
-
 @dataclass(frozen=True)
 class History(Report):
     """Log entries, oldest first as in the file unless sorted."""
 
     records: Sequence[Mapping[str, Any]]
 
-    def where(self, conditions: Sequence[str]) -> History:
-        """Keep the entries that meet all conditions: ``bor_10>=4``, ``index=2026-11-01``.
-
-        Numbers are compared as numbers, other values as text. An entry without the value, or with
-        NA, does not meet the condition.
-        """
-        kept = self.records
-        names = _union(map(_fields, self.records))
-        for text in conditions:
-            # Names can contain "=": a condition is split after the longest known name.
-            parts = [(text[: sign.start()], sign) for sign in _COMPARISON.finditer(text)]
-            if not any(name for name, _ in parts):
-                raise UsageError(
-                    f"{spell('where')} {text}: expected NAME, one of {' '.join(_COMPARISONS)}, and "
-                    "a number or text"
-                )
-            name, sign = ([part for part in parts if part[0] in names] or parts[:1])[-1]
-            self._refuse_unknown(f"{spell('where')} {text}", name)
-            holds, limit = _COMPARISONS[sign[0]], text[sign.end() :]
-            kept = [one for one in kept if _holds(holds, _fields(one).get(name), limit)]
-        return History(kept)
-
     def sorted_by(self, name: str) -> History:
-        """Sort best first (texts from A to Z), entries without the value last."""
-        self._refuse_unknown(f"{spell('sort')} {name}", name)
+        """Sort by a measure, the best first, and entries without a value last.
+
+        `DataError` for values with different queries, qrels or settings.
+        """
+        names = _union(record["values"] for record in self.records)
+        if self.records and name not in names:
+            expected = f"no record has '{name}'; there are {', '.join(names)}"
+            raise UsageError(f"{spell('sort')} {name}: {expected}")
         metric = metric_of(name)
         ranked = [record for record in self.records if record["values"].get(name) is not None]
         for record in ranked:
@@ -187,21 +158,16 @@ class History(Report):
             if all(grounds):
                 apart = differences(*grounds, [metric] if metric else [])
             for field, (one, other) in apart.items():
-                choice = f"{field}={one}" if one != "not said" else "qrels!=none"
                 raise DataError(
                     f"{spell('sort')} {name}: {visible(ranked[0].get('name', '?'))} and "
                     f"{visible(record.get('name', '?'))} are not comparable: {field} is {one} of "
-                    f"one, {other} of the other; choose: {spell('where')} '{choice}'"
+                    f"one, {other} of the other; log them to different files"
                 )
-        descending = metric is None or metric.measure.better != "lower"
+        sign = -1 if metric is None or metric.measure.better != "lower" else 1
 
-        def key(record: Mapping[str, Any]) -> tuple[int, float, str]:
-            value = _number(_fields(record).get(name))
-            if isinstance(value, str):
-                return 1, 0.0, value
-            if value is None:
-                return 2, 0.0, ""
-            return 0, -value if descending else value, ""
+        def key(record: Mapping[str, Any]) -> float:
+            value = _number(record["values"].get(name))
+            return math.inf if math.isnan(value) else sign * value
 
         return History(sorted(self.records, key=key))
 
@@ -238,43 +204,13 @@ class History(Report):
         """Yield the entries."""
         yield from map(dict, self.records)
 
-    def _refuse_unknown(self, option: str, name: str) -> None:
-        names = _union(map(_fields, self.records))
-        if self.records and name not in names:
-            raise UsageError(f"{option}: no record has '{name}'; there are {', '.join(names)}")
 
-
-def _fields(record: Mapping[str, Any]) -> dict[str, Any]:
-    """Return everything a condition can name: fields of the run and its ground, notes, values."""
-    run = {name: record.get(name) for name in ("run_id", "time", "signature")}
-    ground = {name: cut(text) for name, text in ground_of(record).items()}
-    return {
-        "run": record.get("name"),
-        **run,
-        **ground,
-        **record.get("meta", {}),
-        **record["values"],
-    }
-
-
-def _number(value: Any, null: float | None = None) -> Any:
-    """Convert numbers and numeric texts; return other texts unchanged, and NA as `null`."""
-    if value is None:
-        return null
+def _number(value: Any) -> float:
+    """Return a value of a record; NaN for null, which is NA, and for a text."""
     try:
-        number = float(value)
+        return math.nan if value is None else float(value)
     except ValueError:
-        return value or None
-    return null if math.isnan(number) else number
-
-
-def _holds(comparison: Callable[[Any, Any], bool], value: Any, text: str) -> bool:
-    number, limit = _number(value), _number(text)
-    if number is None:
-        return False
-    if isinstance(number, float) and isinstance(limit, float):
-        return comparison(number, limit)
-    return comparison(str(value), text)
+        return math.nan
 
 
 def _union(mappings: Any) -> list[str]:
@@ -286,21 +222,11 @@ def _cell(metrics: Mapping[str, Any], column: Column) -> Cell:
     if column.name not in metrics:
         return Cell()
     value = metrics[column.name]
-    return Cell(_number(value, math.nan) if column.numeric else value)
+    return Cell(_number(value) if column.numeric else value)
 
 
 def log(
     path: str | os.PathLike[str],
-    where: Annotated[
-        str | Sequence[str],
-        list[str],
-        Option(
-            metavar="CONDITION",
-            help="Only entries with NAME=TEXT or NAME>=NUMBER (!=, <=, <, >). NAME is a "
-            "value, a key of --meta, run, run_id, time, signature or a part of it (N, l, "
-            "qrels). Repeatable.",
-        ),
-    ] = (),
     sort: Annotated[
         str | None,
         Option(
@@ -321,7 +247,6 @@ def log(
         The file written by ``--log`` or `RunResult.log`.
     """
     history = History(read_records(os.fspath(path)))
-    history = history.where([where] if isinstance(where, str) else where)
     return Result(history if sort is None else history.sorted_by(sort))
 
 
@@ -329,7 +254,7 @@ def log(
     log,
     examples=(
         "ragkpi log record.jsonl",
-        "ragkpi log --sort map --where 'map>=0.2' record.jsonl",
+        "ragkpi log --sort map record.jsonl",
         "ragkpi log --format csv record.jsonl",
     ),
 )
