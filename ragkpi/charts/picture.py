@@ -12,11 +12,11 @@ import os
 import textwrap
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from contextlib import chdir
 from functools import cache
 from typing import Any, Literal
 
 from ragkpi.charts.chart import (
-    Axis,
     Chart,
     Direction,
     IntervalChart,
@@ -44,104 +44,82 @@ _DPI = 150
 _SMALL = 7  # points
 _NAME, _NAME_PER_INCH = 60, 13  # characters per line of a legend on wide and narrow pages
 _LABEL_LINES = {"x": 3, "y": 2}  # of an axis; more would shrink the chart
-_MOST_COLUMNS = 6
+_HANDLE = 6  # characters as wide as an entry's line and gap
+_NOTE_PER_INCH = 18
 
 # A legend's entries: matplotlib lines or groups of points, by their texts.
 Entries = dict[str, Any]
 
 
-class Page:
-    """A matplotlib figure with a panel per chart, in order, for as many charts as fit."""
+def _figure(charts: Sequence[Chart], size: PlotSize) -> Any:
+    """Draw each chart into a panel, with a legend of all and the small print below."""
+    drawn = list(charts[:MOST_PANELS])
+    if (more := len(charts) - MOST_PANELS) > 0:
+        drawn = noted(drawn, [f"{more} more charts are not drawn; see the table"])
+    columns = _columns(len(drawn), size)
+    width = _WIDTHS.get(size, _PANEL * columns)
+    panel = width / columns
+    starts = range(0, len(drawn), columns)
+    least = min(_LEAST_PANEL, 0.45 * panel)
+    most = max(least, (_TALLEST * width - _BELOW) / max(len(starts), 1))
+    heights = [
+        min(max(least, *(_height(one, panel) for one in drawn[start : start + columns])), most)
+        for start in starts
+    ]
+    matplotlib = _matplotlib()
+    figure = matplotlib.figure.Figure((width, sum(heights)), layout="constrained", dpi=_DPI)
+    matplotlib.backends.backend_agg.FigureCanvasAgg(figure)  # measures texts
+    ratios = {"height_ratios": heights}
+    panels = figure.subplots(len(heights), columns, squeeze=False, gridspec_kw=ratios).flat
+    entries: Entries = {}
+    for place, axes in enumerate(panels):
+        if place < len(drawn):
+            height = heights[place // columns]
+            entries |= _panel(drawn[place], axes, panel / _PANEL, height)
+        else:
+            axes.remove()
+    notes = [
+        line
+        for note in small_print(drawn)
+        for line in textwrap.wrap(note, int(_NOTE_PER_INCH * width), subsequent_indent="  ")
+    ]
+    legend = _legend(figure, entries, width) if entries else None
+    printed = len(notes) * _SMALL * 1.35 / 72 + 0.08 if notes else 0.0
+    foot = printed + (legend.get_window_extent().height / _DPI + 0.1 if legend else 0.0)
+    height = sum(heights) + foot
+    figure.set_size_inches(width, height)
+    figure.get_layout_engine().set(rect=(0, foot / height, 1, 1 - foot / height))
+    if legend is not None:
+        legend.set_bbox_to_anchor((0.5, printed / height), figure.transFigure)
+        legend.set_in_layout(False)
+    small = {"fontsize": _SMALL, "color": "#555555", "linespacing": 1.25}
+    figure.text(0.08 / width, 0.06 / height, "\n".join(notes), va="bottom", **small)
+    return figure
 
-    def __init__(self, charts: Sequence[Chart], size: PlotSize) -> None:
-        matplotlib = _matplotlib()
-        self.charts = list(charts[:MOST_PANELS])
-        if len(charts) > MOST_PANELS:
-            more = len(charts) - MOST_PANELS
-            self.charts = noted(self.charts, [f"{more} more charts are not drawn; see the table"])
-        count = len(self.charts)
-        self._columns = _columns(count, size)
-        self._width = _WIDTHS.get(size, _PANEL * self._columns)
-        self._panel = self._width / self._columns
-        heights = [
-            1.2 + _pitch(chart) * len(chart.rows)
-            if isinstance(chart, IntervalChart)
-            else 0.73 * self._panel
-            for chart in self.charts
-        ]
-        rows = range(0, count, self._columns)
-        least = min(_LEAST_PANEL, 0.45 * self._panel)
-        most = max(least, (_TALLEST * self._width - _BELOW) / max(len(rows), 1))
-        self._heights = [
-            min(max(least, *heights[start : start + self._columns]), most) for start in rows
-        ]
-        inches = self._width, sum(self._heights)
-        self.figure = matplotlib.figure.Figure(figsize=inches, layout="constrained", dpi=_DPI)
-        matplotlib.backends.backend_agg.FigureCanvasAgg(self.figure)  # measures texts
-        grid = self.figure.subplots(
-            len(self._heights),
-            self._columns,
-            squeeze=False,
-            gridspec_kw={"height_ratios": self._heights},
-        )
-        self.panels = list(grid.flat)[:count]
-        for empty in list(grid.flat)[count:]:
-            empty.remove()
 
-    def draw(self) -> None:
-        """Draw every chart into its panel, with legend and small print below on a taller page."""
-        room = self._panel / _PANEL
-        entries: Entries = {}
-        for place, (chart, axes) in enumerate(zip(self.charts, self.panels, strict=True)):
-            entries |= _panel(chart, axes, room, self._heights[place // self._columns])
-        legend = self._legend(entries) if entries else None
-        below = 0.0 if legend is None else _inches(legend)[1] + 0.1
-        notes = self._notes()
-        printed = len(notes) * _SMALL * 1.35 / 72 + 0.08 if notes else 0.0
-        height = sum(self._heights) + below + printed
-        self.figure.set_size_inches(self._width, height)
-        foot = (below + printed) / height
-        layout: Any = self.figure.get_layout_engine()
-        layout.set(rect=(0, foot, 1, 1 - foot))
-        if legend is not None:
-            legend.set_bbox_to_anchor((0.5, printed / height), self.figure.transFigure)
-            legend.set_in_layout(False)
-        self.figure.text(
-            0.08 / self._width,
-            0.06 / height,
-            "\n".join(notes),
-            fontsize=_SMALL,
-            color="#555555",
-            va="bottom",
-            linespacing=1.25,
-        )
+def _height(chart: Chart, panel: float) -> float:
+    """Return the inches that a chart needs in a panel of a width."""
+    if isinstance(chart, PlaneChart):
+        return 0.73 * panel
+    pitch = _STRIP_PITCH if any(len(row.queries) for row in chart.rows) else _PITCH
+    return 1.2 + pitch * len(chart.rows)
 
-    def _legend(self, entries: Entries) -> Any:
-        longest = min(_NAME, int(_NAME_PER_INCH * self._width))
-        texts = [_wrapped(name, longest) for name in entries]
-        for columns in range(min(len(entries), _MOST_COLUMNS), 0, -1):
-            legend = self.figure.legend(
-                entries.values(),
-                map(str, range(len(entries))),  # matplotlib hides texts that begin with "_"
-                ncols=columns,
-                frameon=False,
-                fontsize=8,
-                loc="lower center",
-            )
-            for drawn, text in zip(legend.get_texts(), texts, strict=True):
-                drawn.set_text(text)
-            if _inches(legend)[0] <= 0.97 * self._width or columns == 1:
-                break
-            legend.remove()
-        return legend
 
-    def _notes(self) -> list[str]:
-        width = int(self._width * 72 / (_SMALL * 0.56))
-        return [
-            line
-            for note in small_print(self.charts)
-            for line in textwrap.wrap(note, width, subsequent_indent="  ")
-        ]
+def _legend(figure: Any, entries: Entries, width: float) -> Any:
+    longest = int(_NAME_PER_INCH * width)
+    texts = [_wrapped(name, min(_NAME, longest)) for name in entries]
+    widest = max(len(line) for text in texts for line in text.splitlines())
+    legend = figure.legend(
+        entries.values(),
+        map(str, range(len(entries))),  # matplotlib hides texts that begin with "_"
+        ncols=max(1, min(len(entries), longest // (widest + _HANDLE))),
+        frameon=False,
+        fontsize=8,
+        loc="lower center",
+    )
+    for drawn, text in zip(legend.get_texts(), texts, strict=True):
+        drawn.set_text(text)
+    return legend
 
 
 def _columns(count: int, size: PlotSize) -> int:
@@ -154,11 +132,6 @@ def _columns(count: int, size: PlotSize) -> int:
     return columns
 
 
-def _inches(legend: Any) -> tuple[float, float]:
-    box = legend.get_window_extent()
-    return float(box.width) / _DPI, float(box.height) / _DPI
-
-
 _FORMATS = ("png", "svg", "pdf")
 _UNDATED = {"svg": {"Date": None}, "pdf": {"CreationDate": None}}  # equal pictures, equal files
 _MARKERS = "osD^vPX*"
@@ -167,7 +140,7 @@ _STROKES = ("-", (0, (1, 1)), "-.", (0, (5, 1)))
 # Okabe and Ito's colours, ordered by lightness so that neighbours also differ in greyscale.
 _COLOURS = ("#000000", "#D55E00", "#0072B2", "#E69F00", "#009E73", "#56B4E9", "#CC79A7", "#777700")
 _GREY = "#777777"
-_NEAREST = 0.05  # share of an axis: the minimum distance of two ticks
+_MOST_TICKS = 16
 _LONGEST_TITLE = 60  # characters that fit into a panel
 _LONGEST_AXIS = 45  # characters below an axis next to names of rows
 _LONGEST_LABEL = 30  # characters that fit into half a panel
@@ -211,27 +184,18 @@ def figure_of(charts: Sequence[Chart], size: PlotSize = "screen") -> Any:
     """Draw charts side by side as a matplotlib figure, for a screen, or a column or page."""
     matplotlib = _matplotlib()
     with matplotlib.rc_context(_STYLE):
-        page = Page(charts, size)
-        page.draw()
-    return page.figure
+        return _figure(charts, size)
 
 
 @cache
 def _matplotlib() -> Any:
     """Import matplotlib, but ignore a ``matplotlibrc`` in the working directory."""
     module = importlib.util.find_spec("matplotlib")
-    folders = [] if module is None else module.submodule_search_locations or []
-    before = os.open(".", os.O_RDONLY) if hasattr(os, "fchdir") else None  # None on Windows
-    try:
-        for folder in folders if before is not None else ():
-            os.chdir(os.path.join(folder, "mpl-data"))
+    folder = os.path.dirname((module and module.origin) or "")
+    with chdir(os.path.join(folder, "mpl-data") if folder else "."):
         for part in ("figure", "ticker", "backends.backend_agg"):
             importlib.import_module(f"matplotlib.{part}")
         return importlib.import_module("matplotlib")
-    finally:
-        if before is not None:
-            os.fchdir(before)
-            os.close(before)
 
 
 def _panel(chart: Chart, axes: Any, room: float, height: float) -> Entries:
@@ -268,17 +232,8 @@ def _set_axis(chart: Chart, axes: Any, direction: Direction, longest: int) -> No
         side.set_major_formatter(ticker.FuncFormatter(lambda number, _: f"{number:g}"))
         side.set_minor_formatter(ticker.LogFormatter())
     if axis.ticks:
-        side.set_major_locator(ticker.FixedLocator(_apart(axis, _NEAREST * (high - low))))
+        side.set_major_locator(ticker.FixedLocator(axis.ticks, _MOST_TICKS))
         side.set_minor_locator(ticker.NullLocator())
-
-
-def _apart(axis: Axis, distance: float) -> list[float]:
-    """Drop ticks whose numbers would touch the next tick's number."""
-    kept: list[float] = []
-    for tick in reversed(axis.ticks):
-        if not kept or axis.position(kept[-1]) - axis.position(tick) >= distance:
-            kept.append(tick)
-    return kept
 
 
 def _plane(chart: PlaneChart, axes: Any, longest: int) -> Entries:
@@ -385,10 +340,6 @@ def _points(group: Points, number: int, axes: Any, longest: int) -> Any:
         if not group.labels and times > 1 and math.isfinite(x + y):
             axes.annotate(f"×{times}", (x, y), xytext=(4, -9), color=_GREY, **beside)
     return drawn
-
-
-def _pitch(chart: IntervalChart) -> float:
-    return _STRIP_PITCH if any(len(row.queries) for row in chart.rows) else _PITCH
 
 
 def _intervals(chart: IntervalChart, axes: Any, longest: int, pitch: float) -> None:

@@ -165,9 +165,9 @@ class History(Report):
                 )
         sign = -1 if metric is None or metric.measure.better != "lower" else 1
 
-        def key(record: Mapping[str, Any]) -> float:
+        def key(record: Mapping[str, Any]) -> tuple[bool, float]:
             value = _number(record["values"].get(name))
-            return math.inf if math.isnan(value) else sign * value
+            return math.isnan(value), sign * (0 if math.isnan(value) else value)
 
         return History(sorted(self.records, key=key))
 
