@@ -9,9 +9,8 @@ from __future__ import annotations
 
 import math
 import os
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
-from typing import Any, Literal, NamedTuple, TypeVar, cast
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple, TypeVar, cast
 
 import numpy as np
 
@@ -21,7 +20,6 @@ from ragkpi.files.in_memory import names_of
 from ragkpi.files.inputs import inputs
 from ragkpi.files.query_files import QueryLabels
 from ragkpi.files.records import MEASURE, VALUE, query_column, records_of
-from ragkpi.files.tables import Row
 from ragkpi.files.trec import MISSING
 from ragkpi.interface import spell
 from ragkpi.library.ground import Signature
@@ -36,8 +34,13 @@ from ragkpi.reports.names import DETERMINISTIC, NamedPath, run_names
 from ragkpi.version import __version__
 from ragkpi.wording import counted, did_you_mean, listed, named, octets, visible
 
-SYSTEM = ("system", "run", "model", "method", "retriever", "config", "experiment", "name")
-SEED = ("seed", "replicate", "fold", "trial", "repeat")
+# The names of columns by role.
+_NAMES = {
+    "system": ("system", "run", "model", "method", "retriever", "config", "experiment", "name"),
+    "seed": ("seed", "replicate", "fold", "trial", "repeat"),
+    "measure": MEASURE,
+    "value": VALUE,
+}
 _TRUTHS = {"true": 1.0, "false": 0.0, "yes": 1.0, "no": 0.0}
 
 # The default measures of a trec_eval table, which also has counts of documents.
@@ -48,19 +51,34 @@ _COSTS = frozenset(
 )
 # Arguments of an evaluation that scores have too, or, as the names of runs, that a line always has.
 _OF_SCORES = ("missing", "doubts", "names")
-_NAMES = {"system": SYSTEM, "seed": SEED, "measure": MEASURE, "value": VALUE}
-_ROLES = ("query", *_NAMES)
 
 Key = tuple[str, str]  # a system and a seed
-Place = tuple[str, int]  # a file or an argument, and a line
-
-
 How = TypeVar("How", bound=Estimating)
 
 
-@dataclass(frozen=True)
+class _Number(NamedTuple):
+    """A number with its file and line; NaN for a missing one."""
+
+    place: str
+    number: float
+
+
 class ScoreTable:
-    """Scores by system, and labels of queries.
+    """Scores of systems, and labels of queries, from tables by name.
+
+    The name is the system of a table without systems. A table is a path, a data frame, rows as
+    mappings, columns, or nested mappings ``{query: {measure: number}}`` or
+    ``{system: {query: {measure: number}}}``.
+
+    Parameters
+    ----------
+    measures
+        The columns to take, in this order; by default all with numbers.
+    better
+        Which values are better, by measure, or for all under ``""``; by default as for ragkpi's
+        measure of this name, else ``"higher"``, with a note for latency and the like.
+    common
+        Whether queries without a number of some system are left out; else they are refused.
 
     Attributes
     ----------
@@ -69,56 +87,104 @@ class ScoreTable:
     labels
         The columns without numbers: the places of each label, by column and query.
     notes
-        Omissions, and values read differently than written.
+        Omissions, and values read differently than written, each once.
     """
 
-    scores: Mapping[str, Scores]
-    labels: Mapping[str, Mapping[bytes, Mapping[str, Place]]]
-    signature: Signature
-    notes: Sequence[str]
+    def __init__(
+        self,
+        tables: Mapping[str, Any],
+        measures: Sequence[str],
+        better: Mapping[str, Better],
+        common: bool,
+    ) -> None:
+        self.labels: dict[str, dict[bytes, dict[str, str]]] = {}
+        self.notes: dict[str, None] = {}
+        self._numbers: dict[tuple[Key, str, str], _Number] = {}  # by query and measure
+        for name, table in tables.items():
+            self._collect(name, table, alone=len(tables) == 1)
+        chosen = self._chosen(measures)
+        self.scores = self._scores(self._metrics(chosen, better), common)
+        files = [os.fspath(of) for of in tables.values() if isinstance(of, str | os.PathLike)]
+        digests = (f"sha256:{inputs().sha256(path) or 'stream'}" for path in files)
+        of = ",".join(digests) or "memory"
+        self.signature = Signature(
+            {"ragkpi": __version__, "scores": of, "columns": ",".join(chosen)}
+        )
 
-    def labels_of(self, by: str) -> QueryLabels:
-        """Return a column of labels; `DataError` if a query has two."""
-        for query, places in self.labels[by].items():
-            if len(places) > 1:
-                (before, _), (label, place), *_ = places.items()
-                fault = f"{visible(by)} of query {named(query)} is {visible(label)}"
-                expected = "expected one label for each query"
-                raise DataError(f"{_shown(place)}: {fault}, before {visible(before)}; {expected}")
-        return {by: {query: next(iter(places)) for query, places in self.labels[by].items()}}
-
-    def scored(self, session: Session) -> Scored:
-        """Return the scores as those of runs, and note what the session should say of them."""
+    def scored(self, session: Session, order: Sequence[str] = ()) -> Scored:
+        """Return the scores as those of runs, some in an `order`, and note what to know of them."""
         for text in self.notes:
             session.note(text)
-        return Scored(self.scores, {name: name for name in self.scores}, self.signature)
+        names = {name: name for name in (*order, *self.scores)}
+        return Scored({name: self.scores[name] for name in names}, names, self.signature)
 
     def columns(self, by: By, how: How) -> tuple[By, How]:
         """Put columns of the table in the place of `by` and ``cluster`` that name them."""
         if isinstance(by, str) and by in self.labels:
-            by = cast(By, self.labels_of(by))
+            by = cast(By, self._labels_of(by))
         cluster = how.get("cluster")
         if isinstance(cluster, str) and cluster in self.labels:
-            how = cast(How, {**how, "cluster": self.labels_of(cluster)[cluster]})
+            how = cast(How, {**how, "cluster": self._labels_of(cluster)[cluster]})
         return by, how
 
+    def _labels_of(self, by: str) -> QueryLabels:
+        """Return a column of labels; `DataError` if a query has two."""
+        for query, places in self.labels[by].items():
+            if len(places) > 1:
+                before, (label, place) = next(iter(places)), list(places.items())[1]
+                fault = f"{visible(by)} of query {named(query)} is {visible(label)}"
+                expected = "expected one label for each query"
+                raise DataError(f"{place}: {fault}, before {visible(before)}; {expected}")
+        return {by: {query: next(iter(places)) for query, places in self.labels[by].items()}}
 
-class _Cell(NamedTuple):
-    """A number with its place; NaN for a missing one."""
+    def _collect(self, name: str, table: Any, *, alone: bool) -> None:
+        """Add the numbers and the labels of a table, `alone` or one of several."""
+        file = os.fspath(table) if isinstance(table, str | os.PathLike) else name
+        rows: list[tuple[int, Mapping[str, Any]]] = []
+        for line, row in records_of(table, spell("scores")):
+            by_query = {query: of for query, of in row.items() if isinstance(of, Mapping)}
+            system = row.get(QUERY[0], name)  # of {system: {query: …}}
+            nested = [{"system": system, "query": q, **of} for q, of in by_query.items()]
+            rows += [(line, one) for one in nested or [row]]
+        if not rows:
+            expected = "expected a row per query and system, or the lines of trec_eval -q"
+            raise InputError(file, None, "no scores", expected)
+        line, first = rows[0]
+        roles = _roles(file, line, list(first))
+        others = [column for column in first if column not in roles.values()]
+        numbers = [
+            column
+            for column in ([roles["value"]] if "value" in roles else others)
+            if not all(math.isnan(_parsed(row.get(column))) for _, row in rows)
+        ]
+        labels = [column for column in others if column not in numbers]
+        if labels:
+            self.notes[f"columns taken as labels: {', '.join(map(visible, labels))}"] = None
+        if not numbers:
+            raise InputError(file, None, "no numbers", "expected scores")
+        unnamed = "system" not in roles and alone and not isinstance(name, NamedPath)
+        if unnamed and ("value" in roles or len(numbers) < 2):
+            fault = f"one system ({shown_names(numbers)})"
+            expected = "expected a column 'system', a column per system, or another table"
+            raise InputError(file, None, fault, expected)
+        own = name.name if isinstance(name, NamedPath) else name
+        for line, cells in rows:
+            place = f"{file}:{line}"
+            ids = {role: str(cells.get(of, "")).strip() for role, of in roles.items()}
+            for role, of in roles.items():
+                if role != "value" and ids[role].lower() in MISSING - {"-", "na"}:
+                    raise InputError(place, None, f"no {visible(of)}", "expected one in each row")
+            query, seed, system = ids["query"], ids.get("seed", ""), ids.get("system", own)
+            for column in numbers:
+                key = (column if unnamed else system), seed
+                measure = "score" if unnamed else ids.get("measure", column)
+                self._add(place, key, query, measure, cells.get(column))
+            for column in labels:
+                if (label := cells.get(column)) not in (None, ""):
+                    of_query = self.labels.setdefault(column, {}).setdefault(octets(query), {})
+                    of_query.setdefault(str(label), place)
 
-    place: Place
-    number: float
-
-
-@dataclass
-class _Cells:
-    """The numbers and labels of all tables."""
-
-    of: dict[tuple[Key, str, str], _Cell] = field(default_factory=dict)  # by query and measure
-    labels: dict[str, dict[bytes, dict[str, Place]]] = field(default_factory=dict)
-    notes: dict[str, None] = field(default_factory=dict)  # each once
-
-    def add(self, place: Place, key: Key, query: str, measure: str, cell: Any) -> None:
+    def _add(self, place: str, key: Key, query: str, measure: str, cell: Any) -> None:
         """Add a number; `InputError` for a text, `DataError` for one that is there already."""
         number, text = _parsed(cell), str(cell).strip()
         if text.endswith("%") and not math.isnan(number):
@@ -126,21 +192,96 @@ class _Cells:
         if math.isinf(number) or (math.isnan(number) and text.lower() not in MISSING):
             fault = f"{visible(measure)} {visible(text)} is not a finite number"
             expected = "expected a number, true or false, or a percentage"
-            raise InputError(*place, fault, expected)
-        first = self.of.setdefault((key, query, measure), _Cell(place, number)).place
-        if first is not place:
+            raise InputError(place, None, fault, expected)
+        own = _Number(place, number)
+        first = self._numbers.setdefault((key, query, measure), own)
+        if first is not own:
             again = f"query {visible(query)} of {visible(key[0])} again"
             expected = "expected it once, or a column 'seed' that tells the rows apart"
-            raise DataError(f"{_shown(place)}: {again}, first at {_shown(first)}; {expected}")
+            raise DataError(f"{place}: {again}, first at {first.place}; {expected}")
 
-    def label(self, place: Place, column: str, query: str, text: str) -> None:
-        """Add a label of a query."""
-        of_query = self.labels.setdefault(column, {}).setdefault(octets(query), {})
-        of_query.setdefault(text, place)
+    def _chosen(self, measures: Sequence[str]) -> list[str]:
+        """Return the requested measures, else the most reported ones, else all comparable ones."""
+        every = list(dict.fromkeys(measure for _, _, measure in self._numbers))
+        for name in measures:
+            if name not in every:
+                advice = did_you_mean(name, every, f"expected one of {shown_names(every)}")
+                raise UsageError(f"-m {name}: the scores have no such column; {advice}")
+        if measures:
+            return list(measures)
+        able = [name for name in every if (of := metric_of(name)) is None or of.is_comparable]
+        chosen = [name for name in _REPORTED if name in able] or able
+        if left := len(every) - len(chosen):
+            are = "measure is" if left == 1 else "measures are"
+            self.notes[f"{left} more {are} in the table; {spell('measures')} chooses"] = None
+        return chosen
 
+    def _metrics(self, chosen: Sequence[str], better: Mapping[str, Better]) -> dict[str, Metric]:
+        """Return columns as metrics: a rate if every number is 0 or 1."""
+        for name in better:
+            if name and name not in chosen:
+                advice = did_you_mean(name, chosen, f"expected one of {shown_names(chosen)}")
+                raise UsageError(f"{spell('better')} {name}: no such measure; {advice}")
+        metrics = {}
+        for name in chosen:
+            known = metric_of(name)
+            direction = better.get(name, better.get("", known.measure.better if known else None))
+            if direction is None and _COSTS & {*plain_name(name).split("_")}:
+                lower = spell("better", f"{name}=lower")
+                note = f"{visible(name)}: higher values count as better; {lower} if lower ones are"
+                self.notes[note] = None
+            numbers = {one.number for (_, _, of), one in self._numbers.items() if of == name}
+            is_rate = {number for number in numbers if not math.isnan(number)} <= {0.0, 1.0}
+            measure = Measure(
+                name,
+                _share if is_rate else _number,
+                better=direction or "higher",
+                bounds=UNPROVEN,
+                ties="unproven",
+                question="counts",
+                rate="always" if is_rate else "never",
+            )
+            metrics[name] = Metric(measure, name, {})
+        return metrics
 
-def _shown(place: Place) -> str:
-    return f"{place[0]}:{place[1]}"
+    def _scores(self, metrics: Mapping[str, Metric], common: bool) -> dict[str, Scores]:
+        """Return the scores of systems over the queries for which every one has every number."""
+        of = {at: one for at, one in self._numbers.items() if at[2] in metrics}
+        keys = dict.fromkeys(key for key, _, _ in of)
+        every = dict.fromkeys(query for _, query, _ in of)
+        needed = [(key, query, name) for query in sorted(every) for name in metrics for key in keys]
+        lacking = [at for at in needed if at not in of or math.isnan(of[at].number)]
+        without = list(dict.fromkeys(query for _, query, _ in lacking))
+        if lacking and not common:
+            (system, _), query, name = lacking[0]
+            place = f"{of[lacking[0]].place}: " if lacking[0] in of else ""
+            lack = counted(len(without), "query lacks", "queries lack")
+            raise DataError(
+                f"{place}{lack} a number ({len(lacking):,} missing), such as {visible(name)} of "
+                f"{visible(system)} for {visible(query)}; expected one for each, or "
+                f"{spell('missing', 'common')} for the {len(every) - len(without)} others"
+            )
+        kept = sorted((octets(query), query) for query in every.keys() - without)
+        if not kept:
+            raise DataError("no query has a number of every system; are the queries the same?")
+        if without:
+            left_out = counted(len(without), "query", "queries")
+            listed_ = listed(list(map(octets, without)), 3)
+            self.notes[f"without {left_out} that some system lacks ({listed_})"] = None
+        seeds: dict[str, list[Scores]] = {}
+        for key in keys:
+            columns = [
+                MetricScores(
+                    metric,
+                    np.array([[of[key, query, name].number] for _, query in kept]),
+                    len(kept),
+                )
+                for name, metric in metrics.items()
+            ]
+            seed = Scores(octets(key[0]), [id_ for id_, _ in kept], columns, len(kept))
+            seeds.setdefault(key[0], []).append(seed)
+        only = [system for system, name in keys if name == DETERMINISTIC and len(seeds[system]) < 2]
+        return systems(seeds | {system: [deterministic(*seeds[system])] for system in only})
 
 
 def _number(judged: object) -> object:
@@ -161,57 +302,17 @@ def _share(judged: object) -> object:
     raise NotImplementedError
 
 
-def read_scores(
-    tables: Mapping[str, Any],
-    measures: Sequence[str] = (),
-    better: Mapping[str, Better] | None = None,
-    missing: Literal["refused", "common"] = "refused",
-    map_scores: Mapping[str, str] | None = None,
-) -> ScoreTable:
-    """Read tables of scores by name; the name is the system of a table without systems.
-
-    Parameters
-    ----------
-    tables
-        Paths, data frames, rows as mappings, columns, or nested mappings
-        ``{query: {measure: number}}`` or ``{system: {query: {measure: number}}}``.
-    measures
-        The columns to take, in this order; by default all with numbers.
-    better
-        Which values are better, by measure, or for all under ``""``; by default as for ragkpi's
-        measure of this name, else ``"higher"``, with a note for latency and the like.
-    missing
-        Whether queries without a number of some system are refused or left out.
-    map_scores
-        The names of columns by role: query, system, seed, measure, value.
-    """
-    cells = _Cells()
-    for name, table in tables.items():
-        _collect(name, table, len(tables) == 1, map_scores or {}, cells)
-    every = list(dict.fromkeys(measure for _, _, measure in cells.of))
-    chosen = _chosen(every, measures, cells)
-    directions = _directions(better or {}, chosen, cells)
-    metrics = {name: _metric(name, cells, directions[name]) for name in chosen}
-    scores = _scores(metrics, cells, missing)
-    files = [os.fspath(of) for of in tables.values() if isinstance(of, str | os.PathLike)]
-    digests = (f"sha256:{inputs().sha256(path) or 'stream'}" for path in files)
-    of = ",".join(digests) or "memory"
-    signature = Signature({"ragkpi": __version__, "scores": of, "columns": ",".join(chosen)})
-    return ScoreTable(scores, cells.labels, signature, list(cells.notes))
-
-
 def scores_in_place(
     of: tuple[object, object],
     scores: Any,
     measures: Measures,
     better: str | Mapping[str, str] | None,
     how: Estimating,
-    map_scores: str | Mapping[str, str] | None,
 ) -> ScoreTable | None:
     """Read scores that stand in the place of qrels and runs; None without any."""
     if scores is None:
-        if better is not None or map_scores is not None:
-            option = spell("map_scores" if better is None else "better")
+        if better is not None:
+            option = spell("better")
             raise UsageError(f"{option}: it says how scores are read; expected {spell('scores')}")
         return None
     if of != (None, None):
@@ -223,91 +324,25 @@ def scores_in_place(
         if name in Evaluating.__annotations__ and name not in _OF_SCORES:
             option = spell(name, value if isinstance(value, str) else "")
             raise UsageError(f"{option}: it says how runs are evaluated, not scores; leave it out")
-    return read_scores(
-        named_tables(scores),
-        [measures] if isinstance(measures, str) else list(measures),
-        parse_better(better or {}),
-        "common" if how.get("missing") == "common" else "refused",
-        parse_map(map_scores or {}),
-    )
+    requests = [measures] if isinstance(measures, str) else list(measures)
+    common = how.get("missing") == "common"
+    return ScoreTable(_named_tables(scores), requests, _directions(better or {}), common)
 
 
-def _rows_of(name: str, table: Any) -> Iterator[Row]:
-    """Yield the rows of a table; records by system and query become rows."""
-    for line, row in records_of(table, spell("scores")):
-        by_query = {query: of for query, of in row.items() if isinstance(of, Mapping)}
-        for query, of in by_query.items():
-            yield line, {SYSTEM[0]: row.get(QUERY[0], name), QUERY[0]: query, **of}
-        if not by_query:
-            yield line, row
-
-
-def _collect(
-    name: str, table: Any, alone: bool, map_scores: Mapping[str, str], cells: _Cells
-) -> None:
-    """Add the numbers and the labels of a table, `alone` or one of several."""
-    file = os.fspath(table) if isinstance(table, str | os.PathLike) else name
-    rows = list(_rows_of(name, table))
-    if not rows:
-        expected = "expected a row per query and system, or the lines of trec_eval -q"
-        raise InputError(file, None, "no scores", expected)
-    line, first = rows[0]
-    roles = _roles(file, line, list(first), map_scores)
-    others = [column for column in first if column not in roles.values()]
-    tidy = {"measure", "value"} <= roles.keys()
-    numbers = [
-        column
-        for column in ([roles["value"]] if tidy else others)
-        if not all(math.isnan(_parsed(row.get(column))) for _, row in rows)
-    ]
-    labels = [column for column in others if column not in numbers]
-    if labels:
-        cells.notes[f"columns taken as labels: {', '.join(map(visible, labels))}"] = None
-    if not numbers:
-        raise InputError(file, None, "no numbers", "expected scores")
-    unnamed = "system" not in roles and alone and not isinstance(name, NamedPath)
-    if unnamed and (tidy or len(numbers) < 2):
-        fault = f"one system ({shown_names(numbers)})"
-        expected = "expected a column 'system', a column per system, or another table"
-        raise InputError(file, None, fault, expected)
-    own = name.name if isinstance(name, NamedPath) else name
-    for line, row in rows:
-        place = file, line
-        ids = {role: _id_of(place, row, of) for role, of in roles.items() if role != "value"}
-        query, seed, system = ids["query"], ids.get("seed", ""), ids.get("system", own)
-        for column in numbers:
-            key = (column if unnamed else system), seed
-            measure = "score" if unnamed else ids.get("measure", column)
-            cells.add(place, key, query, measure, row.get(column))
-        for column in labels:
-            if (label := row.get(column)) not in (None, ""):
-                cells.label(place, column, query, str(label))
-
-
-def _roles(
-    file: str, line: int, names: Sequence[str], map_scores: Mapping[str, str]
-) -> dict[str, str]:
-    """Return the columns by role, as a map says or by their names; `InputError` for no query."""
-    roles = {"query": query_column(names), **map_scores}
-    for column in roles.values():
-        if column not in names:
-            fault = f"no column {visible(column)}" if column else "no query among the columns"
-            expected = f"expected its name in {spell('map_scores', 'query=COLUMN')}"
-            raise InputError(file, line, fault, f"{expected}, one of {shown_names(names)}")
+def _roles(file: str, line: int, names: Sequence[str]) -> dict[str, str]:
+    """Return the columns by role; `InputError` without queries."""
+    query = query_column(names)
+    if query is None:
+        expected = f"expected a column 'query' beside {shown_names(names)}"
+        raise InputError(file, line, "no query among the columns", expected)
+    roles = {"query": query}
     for role, known in _NAMES.items():
-        free = (name for name in names if name not in roles.values())
-        roles.setdefault(role, next((name for name in free if plain_name(name) in known), None))
-    of_rows = {"measure", "value"}  # in rows of one number each; a score alone is a measure
-    left_out = set() if all(roles[role] for role in of_rows) else of_rows
-    return {role: of for role, of in roles.items() if of is not None and role not in left_out}
-
-
-def _id_of(place: Place, row: Mapping[str, Any], column: str) -> str:
-    """Return the query, the system or the seed of a row; `InputError` for an empty one."""
-    text = str(row.get(column, "")).strip()
-    if text.lower() in MISSING - {"-", "na"}:
-        raise InputError(*place, f"no {visible(column)}", "expected one in each row")
-    return text
+        for name in names:
+            if role not in roles and name not in roles.values() and plain_name(name) in known:
+                roles[role] = name
+    if not {"measure", "value"} <= roles.keys():  # a score alone is a measure
+        roles = {role: name for role, name in roles.items() if role not in ("measure", "value")}
+    return roles
 
 
 def _parsed(cell: Any) -> float:
@@ -322,130 +357,19 @@ def _parsed(cell: Any) -> float:
     return math.nan if "_" in text else number / (100 if text.endswith("%") else 1)
 
 
-def _chosen(every: Sequence[str], measures: Sequence[str], cells: _Cells) -> list[str]:
-    """Return the requested measures, else the most reported ones, else all comparable ones."""
-    for name in measures:
-        if name not in every:
-            advice = did_you_mean(name, every, f"expected one of {shown_names(every)}")
-            raise UsageError(f"-m {name}: the scores have no such column; {advice}")
-    if measures:
-        return list(measures)
-    able = [name for name in every if (of := metric_of(name)) is None or of.is_comparable]
-    chosen = [name for name in _REPORTED if name in able] or able
-    if left := len(every) - len(chosen):
-        are = "measure is" if left == 1 else "measures are"
-        cells.notes[f"{left} more {are} in the table; {spell('measures')} chooses"] = None
-    return chosen
-
-
-def _directions(
-    better: Mapping[str, Better], chosen: Sequence[str], cells: _Cells
-) -> dict[str, Better]:
-    """Return the better direction by measure: the user's, else the one known for its name."""
-    for name in better:
-        if name and name not in chosen:
-            advice = did_you_mean(name, chosen, f"expected one of {shown_names(chosen)}")
-            raise UsageError(f"{spell('better')} {name}: no such measure; {advice}")
-    directions: dict[str, Better] = {}
-    for name in chosen:
-        known, words = metric_of(name), {*plain_name(name).split("_")}
-        by_name: Better = known.measure.better if known else "higher"
-        directions[name] = better.get(name, better.get("", by_name))
-        if better.keys().isdisjoint((name, "")) and not known and _COSTS & words:
-            lower = spell("better", f"{name}=lower")
-            note = f"{visible(name)}: higher values count as better; {lower} if lower ones are"
-            cells.notes[note] = None
-    return directions
-
-
-def _metric(name: str, cells: _Cells, better: Better) -> Metric:
-    """Return a column as a metric: a rate if every number is 0 or 1."""
-    numbers = {cell.number for (_, _, measure), cell in cells.of.items() if measure == name}
-    is_rate = {number for number in numbers if not math.isnan(number)} <= {0.0, 1.0}
-    measure = Measure(
-        name,
-        _share if is_rate else _number,
-        better=better,
-        bounds=UNPROVEN,
-        ties="unproven",
-        question="counts",
-        rate="always" if is_rate else "never",
-    )
-    return Metric(measure, name, {})
-
-
-def _scores(
-    metrics: Mapping[str, Metric], cells: _Cells, missing: Literal["refused", "common"]
-) -> dict[str, Scores]:
-    """Return the scores of systems over the queries for which every one has every number."""
-    chosen = {at: cell for at, cell in cells.of.items() if at[2] in metrics}
-    keys = dict.fromkeys(key for key, _, _ in chosen)
-    every = dict.fromkeys(query for _, query, _ in chosen)
-    none = _Cell(("", 0), math.nan)
-    lacking = [
-        (key, query, name)
-        for query in sorted(every)
-        for name in metrics
-        for key in keys
-        if math.isnan(chosen.get((key, query, name), none).number)
-    ]
-    without = list(dict.fromkeys(query for _, query, _ in lacking))
-    if lacking and missing == "refused":
-        key, query, name = lacking[0]
-        of_query = {at[0]: cell.place for at, cell in chosen.items() if at[1] == query}
-        place = of_query.get(key) or next(iter(of_query.values()))
-        lack = counted(len(without), "query lacks", "queries lack")
-        raise DataError(
-            f"{_shown(place)}: {lack} a number ({len(lacking):,} missing), such as "
-            f"{visible(name)} of {visible(key[0])} for {visible(query)}; expected one for each, "
-            f"or {spell('missing', 'common')} for the {len(every) - len(without)} others"
-        )
-    kept = sorted((octets(query), query) for query in every.keys() - without)
-    if not kept:
-        raise DataError("no query has a number of every system; are the queries the same?")
-    if without:
-        left_out = counted(len(without), "query", "queries")
-        listed_ = listed(list(map(octets, without)), 3)
-        cells.notes[f"without {left_out} that some system lacks ({listed_})"] = None
-    seeds: dict[str, list[Scores]] = {}
-    for key in keys:
-        columns = []
-        for name, metric in metrics.items():
-            numbers = np.array([[chosen[key, query, name].number] for _, query in kept])
-            columns.append(MetricScores(metric, numbers, len(kept)))
-        seed = Scores(octets(key[0]), [id_ for id_, _ in kept], columns, len(kept))
-        seeds.setdefault(key[0], []).append(seed)
-    only = [system for system, name in keys if name == DETERMINISTIC and len(seeds[system]) == 1]
-    return systems(seeds | {system: [deterministic(*seeds[system])] for system in only})
-
-
-def parse_better(better: str | Mapping[str, str]) -> dict[str, Better]:
+def _directions(better: str | Mapping[str, str]) -> dict[str, Better]:
     """Read ``lower``, or ``latency=lower,cost=lower``; `UsageError` for other words."""
-    directions = dict(_pairs(better))
-    if not {*directions.values()} <= {"higher", "lower"}:
+    directions = better
+    if isinstance(better, str):
+        parts = (part.rpartition("=") for part in better.split(","))
+        directions = {name.strip(): word.strip() for name, _, word in parts}
+    if not {*cast(Mapping[str, str], directions).values()} <= {"higher", "lower"}:
         expected = "expected lower, higher, or NAME=lower"
         raise UsageError(f"{spell('better')} {better}: {expected}")
     return cast(dict[str, Better], directions)
 
 
-def parse_map(names: str | Mapping[str, str]) -> dict[str, str]:
-    """Read ``query=frage, system=modell``; `UsageError` for other roles."""
-    for role, column in _pairs(names):
-        if role not in _ROLES or not column:
-            expected = f"expected ROLE=COLUMN, of {', '.join(_ROLES)}"
-            raise UsageError(f"{spell('map_scores')} {visible(role)}={visible(column)}: {expected}")
-    return dict(_pairs(names))
-
-
-def _pairs(text: str | Mapping[str, str]) -> list[tuple[str, str]]:
-    """Read ``NAME=WORD, …``; a word alone has the name ""."""
-    if not isinstance(text, str):
-        return list(text.items())
-    parts = (part.rpartition("=") for part in text.split(","))
-    return [(name.strip(), word.strip()) for name, _, word in parts]
-
-
-def named_tables(tables: Any) -> dict[str, Any]:
+def _named_tables(tables: Any) -> dict[str, Any]:
     """Name one table or several: paths by file, or as in ``NAME=PATH``."""
     if isinstance(tables, Mapping) and any(map(names_of, tables.values())):
         return {str(system): frame for system, frame in tables.items()}

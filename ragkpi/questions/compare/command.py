@@ -25,7 +25,6 @@ from ragkpi.library.options import (
     Comparing,
     Flags,
     Measures,
-    ScoreColumns,
     ScoreTables,
     Testing,
     checked,
@@ -150,7 +149,6 @@ def compare(
     *,
     scores: ScoreTables = None,
     better: BetterScores = None,
-    map_scores: ScoreColumns = None,
     baseline: str | None = None,
     pairs: Annotated[
         Literal["baseline", "all"],
@@ -201,11 +199,10 @@ def compare(
         ``log``, with `qrels` None if all are. Values are over all judged queries, or with
         ``missing="common"`` over the queries that all runs have. A list of runs in a mapping is one
         system of several seeds, or of one run and the word ``"deterministic"``.
-    scores, better, map_scores
+    scores, better
         Instead of qrels and runs: a path, several, a data frame, rows, or
         ``{system: {query: {measure: number}}}`` (see `library.score_tables`); `measures` are its
-        columns. `better` is ``"lower"``, or ``{measure: "lower"}``; `map_scores` names columns:
-        ``{"query": "frage", "system": "modell"}``.
+        columns. `better` is ``"lower"``, or ``{measure: "lower"}``.
     baseline
         The name of the run to compare with; None is the first.
     fail_if, margin
@@ -228,7 +225,7 @@ def compare(
     """
     one_of("pairs", pairs, ("baseline", "all"))
     one_of("problems", problems, get_args(OnProblem))
-    table = scores_in_place((qrels, runs), scores, measures, better, how, map_scores)
+    table = scores_in_place((qrels, runs), scores, measures, better, how)
     if table is not None:
         measures, (by, how) = (), table.columns(by, how)
     session = session_of(qrels, measures, how, Comparing, by)
@@ -320,7 +317,7 @@ def _scored(
         first = one_of("baseline", baseline, systems)
         named = {**{name: of for name, of in named.items() if system_of(name) == first}, **named}
     if table is not None:
-        return replace(table, scores=named).scored(session)
+        return table.scored(session, list(named))
     if looks := seeds_note(named):
         session.note(looks)
     default = REPORTED if session.rel_info == "qrels" else None

@@ -27,7 +27,6 @@ from ragkpi.library.options import (
     By,
     Estimating,
     Measures,
-    ScoreColumns,
     ScoreTables,
     Testing,
     checked,
@@ -154,7 +153,6 @@ def report(
     *,
     scores: ScoreTables = None,
     better: BetterScores = None,
-    map_scores: ScoreColumns = None,
     queries: Annotated[
         Path | ById[str] | None,
         Option(
@@ -203,7 +201,7 @@ def report(
     qrels, runs, measures, how
         As for `evaluate`; `runs` also as results saved by ``eval -q``, with `qrels` None if all
         are: then the page has no documents, and no section that needs them.
-    scores, better, map_scores
+    scores, better
         Instead of qrels and runs, as for `compare`.
     queries, corpus
         A path, or texts by id.
@@ -226,7 +224,7 @@ def report(
     ['bm25', 'fusion']
     """
     refuse_without_packages()
-    table = scores_in_place((qrels, runs), scores, measures, better, how, map_scores)
+    table = scores_in_place((qrels, runs), scores, measures, better, how)
     if table is not None:
         measures, (by, how) = (), table.columns(by, how)
     elif runs is None:
