@@ -19,10 +19,10 @@ from ragkpi.evaluation import RunOrPath
 from ragkpi.files.inputs import inputs
 from ragkpi.files.json_text import Repeated, text_of
 from ragkpi.files.opening import Source, begins_like_result
+from ragkpi.library.doubts import names_needed
 from ragkpi.library.ground import Ground, Signature, differences, ground_of, ids_sha256
 from ragkpi.library.session import Evaluations, Session
 from ragkpi.library.systems import by_system
-from ragkpi.library.unjudged_doubt import names_needed
 from ragkpi.measures.measure import Metric, MetricScores, Scores
 from ragkpi.measures.registry import metric_of, refuse_unserved
 from ragkpi.ranking.notes import concerning

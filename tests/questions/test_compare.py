@@ -8,8 +8,9 @@ from scipy import stats
 
 import ragkpi as library
 from ragkpi.errors import UsageError
+from ragkpi.library.doubts import Doubt
 from ragkpi.library.ground import Signature
-from ragkpi.library.unjudged_doubt import Doubt, JudgedShares
+from ragkpi.measures.registry import find_metrics
 from ragkpi.questions.compare.answer import compared_report, paper_table
 from ragkpi.questions.compare.charts import all_pairs_charts, comparison_charts
 from ragkpi.questions.compare.verdict import evidence_in_words, evidence_notes
@@ -301,12 +302,19 @@ def test_one_pair_is_no_number_of_pairs():
     assert "p needs no correction: there is one pair" in report.explanation
 
 
+def unjudged(depth, baseline, run):
+    """The difference between unjudged shares of the top documents, from the judged shares."""
+    (share,) = find_metrics([f"unj.{depth}"])
+    both = [scores([(share, [1 - judged] * 6)]) for judged in (baseline, run)]
+    return compare(["baseline", "run"], both, Procedure()).differences[0]
+
+
 def test_of_several_doubts_the_greatest_is_said():
     """Two runs are doubtful; said is the one whose judging differs most, at its depth."""
     compared = compare(["low", "high", "middle"], [LOW, HIGH, MIDDLE], Procedure())
     doubts = {
-        "high": Doubt(JudgedShares(10, 0.5, 1.0)),
-        "middle": Doubt(JudgedShares(20, 0.5, 0.6)),
+        "high": Doubt(unjudged(10, 0.5, 1.0)),
+        "middle": Doubt(unjudged(20, 0.5, 0.6)),
     }
     (said,) = compared_report(compared, doubts=doubts).verdict
     assert said.endswith(" top 10: low 50%, high (the most unequal of 2) 100% (ragkpi holes).")
@@ -448,7 +456,7 @@ def test_a_verdict_is_at_most_two_sentences_on_whole_names(runs):
         f"msmarco-v2.1-passage-bge-large-en-v1.5-rerank-{n}-depth-100" for n in range(runs + 1)
     ]
     found = against_baseline([0.01 * n for n in range(runs)], names)
-    doubts = {name: Doubt(JudgedShares(10, 1.0, 0.38, True)) for name in names[1:]}
+    doubts = {name: Doubt(unjudged(10, 1.0, 0.38), True) for name in names[1:]}
     lines = rendered(compared_report(found, None, doubts), "table", Layout(width=80)).splitlines()
     verdict = " ".join(lines[: lines.index("")])
     assert verdict.count(". ") == 1
@@ -460,7 +468,7 @@ def test_a_verdict_says_how_far_the_runs_are_judged():
     found = against_baseline([-0.5])
     low, high = found.differences[0].interval
     assert found.differences[0].p < 0.0001
-    doubts = {"r0": Doubt(JudgedShares(10, 1.0, 0.384, True))}
+    doubts = {"r0": Doubt(unjudged(10, 1.0, 0.384), True)}
     assert compared_report(found, None, doubts).verdict == [
         "By map, r0 is worse than the baseline base as far as judged: "
         f"-0.4983 [{low:.4f}, {high:.4f}], p < 0.0001. "

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 import ragkpi
-from ragkpi.library.ties import BY_ID
+from ragkpi.library.doubts import BY_ID
 from tests.simulation.agree import recommended
 from tests.simulation.compare import FAST
 from tests.simulation.depth import confident

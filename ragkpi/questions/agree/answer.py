@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 
 from ragkpi.charts.chart import Axis, Chart, Line, PlaneChart, Points
+from ragkpi.library.doubts import BY_ID
 from ragkpi.library.interval_notes import interval_note
-from ragkpi.library.ties import BY_ID
 from ragkpi.questions.agree.study import (
     ALIKE,
     SIGNIFICANT,

@@ -16,11 +16,11 @@ from ragkpi.cli.terminal import expect_files
 from ragkpi.errors import UsageError
 from ragkpi.interface import spell
 from ragkpi.library.arguments import bootstrap_of, in_one_order, session_of
+from ragkpi.library.doubts import over_all_orders
 from ragkpi.library.options import Estimating, Measures, less_common
 from ragkpi.library.result import Result
 from ragkpi.library.runs import AnyQrels, Runs, by_path, named_runs, refuse_equal_names, run_path
 from ragkpi.library.session import judge_names, read_qrels
-from ragkpi.library.ties import over_all_orders
 from ragkpi.questions.agree.answer import agree_answer, agree_charts
 from ragkpi.questions.agree.study import agree as agree_judges
 from ragkpi.questions.agree.study import (

@@ -14,6 +14,7 @@ import numpy as np
 from ragkpi.arrays import BoolArray, FloatArray
 from ragkpi.errors import UsageError
 from ragkpi.interface import spell
+from ragkpi.library.doubts import Doubt
 from ragkpi.library.evaluation_report import (
     EvaluationReport,
     gate_checks,
@@ -21,7 +22,6 @@ from ragkpi.library.evaluation_report import (
     signed,
 )
 from ragkpi.library.ground import Signature
-from ragkpi.library.unjudged_doubt import Doubt
 from ragkpi.questions.compare.verdict import (
     evidence_in_words,
     goodness,

@@ -18,6 +18,7 @@ from ragkpi.errors import UsageError
 from ragkpi.files.inputs import inputs
 from ragkpi.interface import interface, spell
 from ragkpi.library.arguments import bootstrap_of, session_of
+from ragkpi.library.doubts import Contender, judging_of, verdicts_against
 from ragkpi.library.ground import Signature
 from ragkpi.library.options import (
     BetterScores,
@@ -45,7 +46,6 @@ from ragkpi.library.score_tables import ScoreTable, scores_in_place
 from ragkpi.library.session import OnProblem, Session, queries_of, refuse_alone
 from ragkpi.library.slices import slices_of, with_slices
 from ragkpi.library.stored import Scored, is_result, scored_runs, with_results
-from ragkpi.library.unjudged_doubt import Contender, judging_of, verdicts_against
 from ragkpi.questions.compare.answer import (
     REPORTED,
     ComparedReport,

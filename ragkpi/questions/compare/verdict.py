@@ -5,7 +5,6 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
 from typing import Literal
 
 import numpy as np
@@ -13,8 +12,8 @@ import numpy as np
 from ragkpi.arrays import FloatArray
 from ragkpi.evaluation import RunOrPath
 from ragkpi.interface import interface, spell
+from ragkpi.library.doubts import Doubt, Judging, limits_of
 from ragkpi.library.stored import StoredResult
-from ragkpi.library.unjudged_doubt import Doubt, Judging, limits_of
 from ragkpi.measures.measure import Metric, Scores
 from ragkpi.reports.names import DETERMINISTIC, Seed, run_names
 from ragkpi.statistics.all_pairs import AllPairs, MetricPairs
@@ -204,13 +203,12 @@ def goodness(d: Difference) -> float:
 def _shares(doubts: Mapping[str, Doubt], base: str, metrics: int) -> str:
     """Give the judged share of top documents of the baseline and of the most different run."""
     texts = []
-    judged = {run: doubt.shares for run, doubt in doubts.items() if doubt.shares}
+    judged = {run: doubt.unjudged for run, doubt in doubts.items() if doubt.unjudged}
     if judged:
-        run, shares = max(judged.items(), key=lambda item: abs(item[1].run - item[1].baseline))
+        run, shares = max(judged.items(), key=lambda item: abs(item[1].difference))
         name = f"{run} (the most unequal of {len(judged)})" if len(judged) > 1 else run
         alone = metrics == 1 and len(judged) == 1
-        shares = replace(shares, can_reverse=shares.can_reverse and alone)
-        texts.append(shares.in_words(base, name))
+        texts.append(Doubt(shares, doubts[run].can_reverse and alone).in_words(base, name))
     tied = {run: doubt.ties for run, doubt in doubts.items() if doubt.ties is not None}
     if tied:
         run, difference = next(iter(tied.items()))

@@ -12,8 +12,8 @@ import numpy as np
 from ragkpi.arrays import ROUNDING
 from ragkpi.charts.chart import Axis, Chart, Line, Mark, PlaneChart, Rule, Span, gathered, noted
 from ragkpi.interface import spell
+from ragkpi.library.doubts import BY_ID
 from ragkpi.library.interval_notes import interval_notes
-from ragkpi.library.ties import BY_ID
 from ragkpi.measures.chance import CEILING_LIMIT, LAMBDA_LIMIT, Needed
 from ragkpi.questions.depth.study import (
     CHANCE_LIMIT,

@@ -17,8 +17,8 @@ from ragkpi.evaluation import RunOrPath
 from ragkpi.files.column_names import find, plain_name, shown_names
 from ragkpi.files.records import records_of
 from ragkpi.interface import spell, with_progress
+from ragkpi.library.doubts import in_extreme_orders
 from ragkpi.library.session import Session
-from ragkpi.library.ties import in_extreme_orders
 from ragkpi.measures.chance import Needed, corpus_size
 from ragkpi.measures.measure import Metric, MetricScores, Scores, score
 from ragkpi.questions.depth.answer import named_depths

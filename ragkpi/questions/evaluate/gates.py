@@ -11,12 +11,12 @@ from typing import Any, get_args
 from ragkpi.errors import DataError, UsageError
 from ragkpi.evaluation import RunOrPath
 from ragkpi.interface import spell
+from ragkpi.library.doubts import Contender, names_needed, verdicts_against
 from ragkpi.library.options import Gating, one_of
 from ragkpi.library.runs import are_seeds, files_of, run_of, seeds_of
 from ragkpi.library.session import Evaluations, queries_of
 from ragkpi.library.slices import QuerySlice, slices_of
 from ragkpi.library.stored import StoredResult, open_run
-from ragkpi.library.unjudged_doubt import Contender, names_needed, verdicts_against
 from ragkpi.measures.measure import Metric, Scores
 from ragkpi.measures.registry import find_metrics
 from ragkpi.ranking.judged import Settings

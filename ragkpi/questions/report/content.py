@@ -15,11 +15,11 @@ from ragkpi.charts.chart import Axis, Chart, Line, PlaneChart, chart_object
 from ragkpi.errors import UsageError
 from ragkpi.evaluation import RunOrPath
 from ragkpi.files.query_files import QueryLabels, Text
+from ragkpi.library.doubts import deciding, judging_of, names_needed
 from ragkpi.library.ground import Signature
 from ragkpi.library.interval_notes import interval_notes
 from ragkpi.library.session import Evaluations, Session
 from ragkpi.library.slices import query_slices
-from ragkpi.library.unjudged_doubt import deciding, judging_of, names_needed
 from ragkpi.measures.chance import corpus_size
 from ragkpi.measures.measure import Metric, score
 from ragkpi.measures.registry import find_metrics, refuse_unserved

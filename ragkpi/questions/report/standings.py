@@ -13,8 +13,8 @@ import numpy as np
 from ragkpi.arrays import FloatArray, IntArray
 from ragkpi.bounds.bounds import HoleBounds
 from ragkpi.errors import UsageError
+from ragkpi.library.doubts import Judging
 from ragkpi.library.session import Evaluations
-from ragkpi.library.unjudged_doubt import Judging
 from ragkpi.measures.measure import Metric, Scores
 from ragkpi.questions.compare.answer import explained
 from ragkpi.questions.compare.verdict import (

@@ -1,4 +1,4 @@
-"""Doubts about comparisons and gates from unjudged documents and ties.
+"""Doubts about claims on runs: those that unjudged documents or another order of ties could change.
 
 A run outside the judging pool retrieves unjudged documents, which measures treat as not relevant.
 """
@@ -6,20 +6,20 @@ A run outside the judging pool retrieves unjudged documents, which measures trea
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from copy import copy
 from dataclasses import dataclass, replace
 from functools import cache, partial
-from typing import NamedTuple
+from typing import NamedTuple, get_args
 
 from ragkpi.bounds.bounds import Swap, depth_needed, find_bounds
 from ragkpi.evaluation import Evaluation
 from ragkpi.interface import spell
-from ragkpi.library.session import Evaluations
+from ragkpi.library.session import Evaluations, Session
 from ragkpi.library.slices import QuerySlice
-from ragkpi.library.ties import BY_ID, over_all_orders
 from ragkpi.measures.measure import Metric, Scores, score
 from ragkpi.measures.registry import find_metrics
 from ragkpi.ranking.judged import Judged, Settings
-from ragkpi.ranking.judgements import Judgements
+from ragkpi.ranking.reading import FirstOfTies
 from ragkpi.statistics.bootstrap import Bootstrap
 from ragkpi.statistics.gates import BaselineGate, Reservation, Verdict, baseline_verdicts
 from ragkpi.statistics.paired import Claim, Difference, Procedure, compare
@@ -29,47 +29,41 @@ from ragkpi.wording import percent, rounded
 _DEPTHS = (10, 20, 50, 100, 200, 500, 1000, 2000, 5000, 10_000)
 _DEEPEST = 100  # depth of document names; reading takes 10% longer
 _A_POINT = 0.01  # smaller differences between judged shares are not mentioned
-
-
-@dataclass(frozen=True)
-class JudgedShares:
-    """The judged shares of a baseline's and a run's top documents, and the effect of holes.
-
-    `can_reverse` is whether a known assignment of levels to unjudged documents reverses the claim.
-    """
-
-    depth: int
-    baseline: float
-    run: float
-    can_reverse: bool = False
-
-    def in_words(self, baseline: str, run: str) -> str:
-        """Give the shares, and say whether the order of the two runs is open."""
-        order = "; unjudged documents could reverse the order" if self.can_reverse else ""
-        shares = f"{baseline} {percent(self.baseline)}, {run} {percent(self.run)}"
-        return f"judged in the top {self.depth}: {shares}{order} (ragkpi holes)"
+BY_ID = "as far as ties are broken by id"
+"""The words of a claim that another order of equal scores would change."""
 
 
 @dataclass(frozen=True)
 class Doubt:
     """The doubts about a claim on a run against a baseline.
 
-    `shares` are None without doubt from judging. `ties` is the difference over all orders of equal
-    scores if it does not support the claim; else None.
+    Attributes
+    ----------
+    unjudged
+        The difference between the unjudged shares of their top documents; None without doubt.
+    can_reverse
+        Whether a known assignment of levels to unjudged documents reverses the claim.
+    ties
+        The difference over all orders of equal scores if it does not support the claim; else None.
     """
 
-    shares: JudgedShares | None = None
+    unjudged: Difference | None = None
+    can_reverse: bool = False
     ties: Difference | None = None
 
     def in_words(self, baseline: str, run: str) -> str:
         """Give the reasons that leave the claim open."""
-        texts = [self.shares.in_words(baseline, run)] if self.shares else []
-        if self.ties is not None:
-            style = self.ties.metric.measure.style
-            change = rounded(self.ties.difference, style, signed=True)
+        texts = []
+        if (d := self.unjudged) is not None:
+            shares = f"{baseline} {percent(1 - d.baseline)}, {run} {percent(1 - d.summary)}"
+            order = "; unjudged documents could reverse the order" if self.can_reverse else ""
+            depth = d.metric.arguments["cutoff"]
+            texts.append(f"judged in the top {depth}: {shares}{order} (ragkpi holes)")
+        if (d := self.ties) is not None:
+            change = rounded(d.difference, d.metric.measure.style, signed=True)
             texts.append(
                 f"over all orders of equal scores {run} differs by {change}, "
-                f"{self.ties.p_in_words} ({spell('ties', 'expected')})"
+                f"{d.p_in_words} ({spell('ties', 'expected')})"
             )
         return "; ".join(texts)
 
@@ -77,31 +71,35 @@ class Doubt:
 def limits_of(doubts: Iterable[Doubt]) -> str:
     """Return the words for a claim that depends on judging, or on how ties are broken."""
     every = list(doubts)
-    limits = ["as far as judged"] if any(doubt.shares for doubt in every) else []
-    if any(doubt.ties is not None for doubt in every):
-        limits.append(BY_ID)
-    return " and ".join(limits)
+    limits = ["as far as judged"] if any(doubt.unjudged for doubt in every) else []
+    return " and ".join([*limits, BY_ID] if any(doubt.ties for doubt in every) else limits)
 
 
 @dataclass(frozen=True, eq=False)
 class Judging:
-    """The judged shares of each run's top documents, by name, and the data for bounds.
+    """The data behind doubts, by the names of runs.
 
-    JudgedShares are down to every depth at which the judging of two runs may differ for the metric.
-    `expected` are the runs' scores over all orders of equal scores; empty without ties.
+    Attributes
+    ----------
+    session
+        The call that evaluated the runs.
+    unjudged
+        The unjudged shares, down to every depth at which the judging of two runs may differ.
+    expected
+        The scores over all orders of equal scores; empty without ties.
+    bounded
+        The runs that have bounds.
     """
 
+    session: Session
     unjudged: Mapping[str, Scores]
     expected: Mapping[str, Scores]
-    runs: Mapping[str, Evaluation]  # without runs that have no bounds
-    judgements: Judgements
-    settings: Settings
-    test: Procedure
+    bounded: Mapping[str, Evaluation]
 
     def of(self, part: QuerySlice) -> Judging:
-        """Return the judged shares of a slice, without bounds."""
+        """Return the data of a slice, without bounds."""
         unjudged, expected = part.of_runs(self.unjudged), part.of_runs(self.expected)
-        return replace(self, unjudged=unjudged, expected=expected, runs={})
+        return replace(self, unjudged=unjudged, expected=expected, bounded={})
 
     def doubts(self, baseline: str, claims: Mapping[str, Claim]) -> dict[str, Doubt]:
         """Return the doubts about claims of runs against a baseline, by run.
@@ -112,54 +110,33 @@ class Judging:
         expected values over all orders of ties do not support the claim.
         """
         names = [baseline, *claims]
-        if len(names) < 2 or any(name not in self.unjudged for name in names):
+        if len(names) < 2 or not self.unjudged.keys() >= {*names}:
             return {}
-        shares: dict[str, list[Difference]] = {name: [] for name in claims}
-        for d in compare(names, [self.unjudged[name] for name in names], self.test).differences:
-            shares[d.run].append(d)
-        ties = self._ties(baseline, claims)
-        doubts = {run: Doubt(ties=difference) for run, difference in ties.items()}
-        for run, depths in shares.items():
-            has_holes = any(d.baseline or d.summary for d in depths)
-            decided = has_holes and claims[run] in ("better", "worse")
-            swaps = self._swaps(baseline, run) if decided else []
-            limit = self.test.limit / len(depths)
+        plain = Procedure(correction="none", bootstrap=Bootstrap(clusters=self.session.clusters))
+        ties: dict[str, Difference] = {}
+        if self.expected.keys() >= {*names}:
+            over_orders = [self.expected[name] for name in names]
+            for d in compare(names, over_orders, replace(plain, correction="holm")).differences:
+                if d.decision != claims[d.run] and "untested" not in (d.decision, claims[d.run]):
+                    ties[d.run] = d
+        shares = compare(names, [self.unjudged[name] for name in names], plain).differences
+        doubts: dict[str, Doubt] = {}
+        for run, claim in claims.items():
+            depths = [d for d in shares if d.run == run]
+            swaps: Sequence[Swap] = ()
+            decided = claim in ("better", "worse") and any(d.baseline or d.summary for d in depths)
+            if decided and {baseline, run} <= self.bounded.keys():
+                both = [self.bounded[baseline], self.bounded[run]]
+                judgements, settings = self.session.judgements, self.session.settings
+                swaps = find_bounds(judgements, both, settings, "cutoff").swaps
+            limit = plain.limit / len(depths)
             unequal = [d for d in depths if d.p < limit and abs(d.difference) >= _A_POINT]
+            most = None
             if unequal or swaps:
                 most = max(unequal or depths, key=lambda d: abs(d.difference))
-                can_reverse = any(swap.certain for swap in swaps)
-                depth = most.metric.arguments["cutoff"]
-                judged = JudgedShares(depth, 1 - most.baseline, 1 - most.summary, can_reverse)
-                doubts[run] = Doubt(judged, ties.get(run))
+            if most or run in ties:
+                doubts[run] = Doubt(most, any(swap.certain for swap in swaps), ties.get(run))
         return doubts
-
-    def _ties(self, baseline: str, claims: Mapping[str, Claim]) -> dict[str, Difference]:
-        """Return differences over all orders of ties that do not support their claims, by run."""
-        names = [baseline, *claims]
-        if any(name not in self.expected for name in names):
-            return {}
-        test = replace(self.test, correction="holm")
-        compared = compare(names, [self.expected[name] for name in names], test)
-        return {
-            d.run: d
-            for d in compared.differences
-            if d.decision != claims[d.run] and "untested" not in (d.decision, claims[d.run])
-        }
-
-    def _swaps(self, *names: str) -> Sequence[Swap]:
-        """Return how holes could change the order of two runs, if their bounds overlap."""
-        if any(name not in self.runs for name in names):
-            return []
-        runs = [self.runs[name] for name in names]
-        return find_bounds(self.judgements, runs, self.settings, "cutoff").swaps
-
-
-def _depths(metric: Metric, runs: Sequence[Judged]) -> list[int]:
-    """Return the depth of a metric, or without one the depths down to the longest ranking."""
-    if isinstance(metric.arguments.get("cutoff"), int):
-        return [metric.depth or _DEPTHS[0]]
-    longest = max(int(run.num_ret.max(initial=0)) for run in runs)
-    return [depth for depth, above in zip(_DEPTHS, (0, *_DEPTHS), strict=False) if above < longest]
 
 
 def deciding(metrics: Sequence[Metric]) -> Metric | None:
@@ -186,23 +163,62 @@ def judging_of(runs: Evaluations, metric: Metric | None = None) -> Judging | Non
     rankings = [run.judged for run in runs.values() if isinstance(run.judged, Judged)]
     if metric is None or settings.unjudged == "removed" or len(rankings) < len(runs):
         return None
-    unj = find_metrics([f"unj.{depth}" for depth in _depths(metric, rankings)])
+    depths = [metric.depth or _DEPTHS[0]]
+    if not isinstance(metric.arguments.get("cutoff"), int):
+        longest = max(int(run.num_ret.max(initial=0)) for run in rankings)
+        above = zip(_DEPTHS, (0, *_DEPTHS), strict=False)
+        depths = [depth for depth, before in above if before < longest]
+    shares = find_metrics([f"unj.{depth}" for depth in depths])
     unjudged: dict[str, Scores] = {}
     bounded = {}
     needed = names_needed([metric], settings)
     for (key, run), judged in zip(runs.items(), rankings, strict=True):
         ranked = replace(judged, settings=replace(settings, ties="id"))
-        scores = score(ranked, unj, len(ranked.queries))
+        scores = score(ranked, shares, len(ranked.queries))
         if scores.queries != run.scores.queries:
             scores = scores.of_queries(run.scores.queries)
         elif needed and judged.gains is None:
             own = run.scores.only([run.scores[metric.name]])
             bounded[run.name] = replace(run, scores=own)
         unjudged[key] = scores
-    test = Procedure(correction="none", bootstrap=Bootstrap(clusters=runs.session.clusters))
     expected = runs.named_systems(over_all_orders(runs, [metric]))
-    of_systems = runs.named_systems(unjudged)
-    return Judging(of_systems, expected, bounded, runs.session.judgements, settings, test)
+    return Judging(runs.session, runs.named_systems(unjudged), expected, bounded)
+
+
+def over_all_orders(runs: Evaluations, metrics: Sequence[Metric]) -> dict[str, Scores]:
+    """Return the expected scores over all orders of ties, by the keys of runs.
+
+    A metric without an expectation keeps its values. Where no metric can differ, there are none.
+    """
+    session = runs.session
+    expected = [metric for metric in metrics if metric.measure.expectation is not None]
+    tied = any(run.hits.is_tied for run in runs.values())
+    if session.settings.ties != "id" or not expected or not tied:
+        return {}
+    over_orders = copy(session)  # with the qrels that were read, which may be standard input
+    over_orders.settings = replace(session.settings, ties="expected")
+    scored = over_orders.score({key: run.hits for key, run in runs.items()}, expected)
+    scores = {}
+    for key, run in scored.items():
+        own = runs[key].scores
+        others = run.scores.of_queries(own.queries)
+        scores[key] = own.only((others if m.name in others else own)[m.name] for m in metrics)
+    return scores
+
+
+def in_extreme_orders(runs: Evaluations) -> list[Evaluations]:
+    """Evaluate runs with their best levels first among equal scores, and last; none without ties.
+
+    Of the runs' metrics the extremes are known where a higher level is never worth less.
+    """
+    session = runs.session
+    if not any(run.hits.is_tied for run in runs.values()):
+        return []
+    extremes = (
+        {key: run.hits.among_ties(session.judgements, first) for key, run in runs.items()}
+        for first in get_args(FirstOfTies)
+    )
+    return [session.score(hits, runs.metrics) for hits in extremes]
 
 
 class Contender(NamedTuple):
@@ -221,8 +237,8 @@ def verdicts_against(
 ) -> dict[str, list[Verdict]]:
     """Compare runs with a baseline; return the verdicts by the names of the runs in the call.
 
-    If both were `evaluated`, equal rates count as equal for equal rankings, and doubts are those of
-    `holes`. The judging of all runs is examined once for each metric.
+    If both were `evaluated`, equal rates count as equal for equal rankings, and claims can be in
+    doubt. The judging of all runs is examined once for each metric.
     """
     named = evaluated.system_names if evaluated else {}
     metrics = {metric.name: metric for metric in evaluated.metrics} if evaluated else {}
