@@ -203,7 +203,7 @@ _NO_WIDTH = r"[\u00ad\u180e\u200b-\u200f\u2060-\u206f\ufeff]"
 
 
 def without_form(text: str) -> str:
-    """Return a text in Unicode's form NFKC, without zero-width characters."""
+    """Return a text in Unicode normal form NFKC, without zero-width characters."""
     return unicodedata.normalize("NFKC", re.sub(_NO_WIDTH, "", text))
 
 

@@ -21,6 +21,7 @@ from ragkpi.files.lines import Tokens
 from ragkpi.files.opening import MOST_HELD, Source, too_large
 from ragkpi.files.tables import Cell, Kept, OddIds, Piece, Row
 from ragkpi.files.trec import QrelsColumns, RunColumns
+from ragkpi.files.writing import impossible
 
 # Rows decoded at a time: an id of few bytes in the file can be long.
 _ROWS_AT_ONCE = 1 << 13
@@ -244,57 +245,42 @@ def _pyarrow() -> Any:
 
 
 def _write(
-    columns: Mapping[str, str],
-    batches: Callable[[], Iterable[Sequence[Sequence[Any]]]],
-    file: BinaryIO,
-    kind: str,
+    columns: Mapping[str, str], batches: Iterable[Sequence[Any]], file: BinaryIO, kind: str
 ) -> None:
-    """Write batches of columns, in which ids are texts, or bytes if one of them is not UTF-8."""
+    """Write batches of columns; `DataError` for ids that are not UTF-8."""
     arrow = _pyarrow()
-    begin = file.tell()
-    for ids in ("large_string", "large_binary"):
-        types = {name: getattr(arrow, of or ids)() for name, of in columns.items()}
-        schema = arrow.schema(types.items())
-        if kind == "parquet":
-            writer = arrow.parquet.ParquetWriter(file, schema, compression="zstd")
-        else:
-            writer = arrow.ipc.new_file(file, schema)
-        try:
-            with writer:
-                for batch in batches():
-                    arrays = [
-                        arrow.array(values, columns[name] or "large_binary").cast(of)
-                        for values, (name, of) in zip(batch, types.items(), strict=True)
-                    ]
-                    writer.write(arrow.table(arrays, schema=schema))
-            return
-        except arrow.ArrowInvalid:
-            if ids == "large_binary":
-                raise
-        file.seek(begin)
-        file.truncate()
-
-
-def _batches(rankings: Iterable[RunColumns]) -> Iterator[Sequence[Sequence[Any]]]:
-    for block in rankings:
-        run_ids = Tokens.repeated(block.run_id, len(block.score))
-        columns: list[Any] = [block.query_of_rows(), block.document, block.ranks(), block.score]
-        yield [column.tolist() for column in (*columns, run_ids)]
-
-
-_WRITTEN_IDS = {"query_id": "", "doc_id": ""}
+    schema = arrow.schema(columns.items())
+    new = partial(arrow.parquet.ParquetWriter, compression="zstd")
+    with (new if kind == "parquet" else arrow.ipc.new_file)(file, schema) as writer:
+        for batch in batches:
+            try:
+                arrays = [
+                    arrow.array(values).cast(of)
+                    for values, of in zip(batch, columns.values(), strict=True)
+                ]
+            except arrow.ArrowInvalid:
+                raise impossible(f"an id is not UTF-8, as {kind} requires") from None
+            writer.write(arrow.table(arrays, schema=schema))
 
 
 def _write_run(rankings: Iterable[RunColumns], file: BinaryIO, kind: str) -> None:
-    columns = {**_WRITTEN_IDS, "rank": "int64", "score": "float64", "run_id": ""}
-    _write(columns, partial(_batches, rankings), file, kind)
+    names = {**_WRITTEN_IDS, "rank": "int64", "score": "float64", "run_id": "large_string"}
+    batches = (
+        [
+            *(block.query_of_rows().tolist(), block.document.tolist(), block.ranks(), block.score),
+            [block.run_id] * len(block.score),
+        ]
+        for block in rankings
+    )
+    _write(names, batches, file, kind)
 
 
 def _write_qrels(qrels: QrelsColumns, file: BinaryIO, kind: str) -> None:
-    batch: list[Any] = [qrels.query.tolist(), qrels.document.tolist(), qrels.level]
-    _write({**_WRITTEN_IDS, "relevance": "int64"}, lambda: [batch], file, kind)
+    batch = [qrels.query.tolist(), qrels.document.tolist(), qrels.level]
+    _write({**_WRITTEN_IDS, "relevance": "int64"}, [batch], file, kind)
 
 
+_WRITTEN_IDS = {"query_id": "large_string", "doc_id": "large_string"}
 write_parquet = partial(_write_run, kind="parquet")
 write_arrow = partial(_write_run, kind="arrow")
 write_parquet_qrels = partial(_write_qrels, kind="parquet")

@@ -397,13 +397,8 @@ def read_any_qrels(
 ) -> QrelsColumns:
     """Read qrels of any format.
 
-    A path can be the name of a data set, ``irds:DATASET``.
     TREC qrels never have fractional levels; other formats can if `numbers` is ``"gains"``.
     """
-    if path.startswith("irds:"):
-        qrels: QrelsColumns = registry().read_dataset(path)
-        sieve = reading.sieve if isinstance(reading, Reading) else None
-        return sieve.qrels(qrels) if sieve else qrels
     with Source(path) as source:
         return reader_of("qrels", source, reading).read_qrels(source).read_as(numbers)
 

@@ -6,13 +6,15 @@ import re
 import unicodedata
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple
+from urllib.parse import quote
 
 import numpy as np
 
 from ragkpi import kernel
 from ragkpi.arrays import FloatArray, IntArray
 from ragkpi.errors import InputError, RagkpiNote, UsageError
+from ragkpi.files.inputs import inputs
 from ragkpi.files.json_files import read_qrels
 from ragkpi.files.lines import LineShape, Tokens, read_table, table_of
 from ragkpi.files.opening import Source
@@ -262,3 +264,42 @@ def read_excluded(path: str) -> Excluded:
         if document != _NOTHING:
             excluded.setdefault(query, set()).add(document)
     return {query: frozenset(documents) for query, documents in excluded.items()}
+
+
+def sieve_for(
+    max_passage: str | None,
+    drop_identical: bool,
+    exclude: str | None,
+    match: Literal["id", "text"] = "id",
+    queries: Mapping[bytes, bytes] | None = None,
+) -> Sieve | None:
+    """Return the sieve that options describe; None without any.
+
+    Errors as in `parse_fold` and `read_excluded`.
+    """
+    if (max_passage, exclude, queries, match) == (None, None, None, "id") and not drop_identical:
+        return None
+    if match == "text" and max_passage is not None:
+        options = f"{spell('match', 'text')} and {spell('max_passage')}"
+        raise UsageError(f"{options}: texts have no chunks; give one of the two")
+    fold = None if max_passage is None else parse_fold(max_passage)
+    list_ = max_passage[1:] if max_passage and max_passage.startswith("@") else None
+    choices = [
+        f"max_passage={_digest(list_) if list_ else max_passage}" if max_passage else "",
+        "match=text" if match == "text" else "",
+        "queries" if queries else "",
+        "ignore_identical_ids" if drop_identical else "",
+        f"exclude={_digest(exclude)}" if exclude is not None else "",
+    ]
+    return Sieve(
+        Fold(words_of) if match == "text" else fold,
+        drop_identical,
+        {} if exclude is None else read_excluded(exclude),
+        options=quote(",".join(filter(None, choices)), ","),
+        queries=queries or {},
+        unseen=set() if match == "text" else None,
+    )
+
+
+def _digest(path: str) -> str:
+    return f"sha256:{inputs().sha256(path)}"

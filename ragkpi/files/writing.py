@@ -64,7 +64,8 @@ def write_trec_qrels(qrels: QrelsColumns, file: BinaryIO) -> None:
         file.write(b"%b %b %b %d\n" % (first_word(query), iteration, one_word(document), level))
 
 
-def _impossible(fault: str) -> DataError:
+def impossible(fault: str) -> DataError:
+    """Return the error for an id that a format cannot represent."""
     expected = f"expected another format, such as JSON Lines ({spell('to')} jsonl)"
     return DataError(f"{fault}; {expected}")
 
@@ -73,7 +74,7 @@ def one_word(text: bytes) -> bytes:
     """Return an id unchanged; `DataError` if it contains whitespace or NUL."""
     if b"\0" in text or text.split() != [text]:
         needed = "is not one word, as TREC and MS MARCO files require"
-        raise _impossible(f"id {shown(text)} {needed}")
+        raise impossible(f"id {shown(text)} {needed}")
     return text
 
 
@@ -81,7 +82,7 @@ def first_word(query: bytes) -> bytes:
     """Return a query's id unchanged; `DataError` if it cannot be the first word of a line."""
     if query.startswith(_NO_BEGINNINGS):
         where = "cannot begin a line of TREC and MS MARCO files"
-        raise _impossible(f"query id {shown(query)} {where}")
+        raise impossible(f"query id {shown(query)} {where}")
     return one_word(query)
 
 
@@ -96,7 +97,7 @@ class _Delimiting(NamedTuple):
     def value(self, value: bytes) -> bytes:
         """Return a value, quoted if necessary; `DataError` if the format cannot represent it."""
         if set(value) & set(self.impossible):
-            raise _impossible(f"id {shown(value)} cannot be written as {self.name}")
+            raise impossible(f"id {shown(value)} cannot be written as {self.name}")
         if set(value) & set(self.quoted):
             return b'"' + value.replace(b'"', b'""') + b'"'
         return value

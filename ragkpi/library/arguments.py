@@ -10,7 +10,7 @@ from dataclasses import fields
 from typing import TYPE_CHECKING, Any, get_args
 
 from ragkpi.errors import UsageError
-from ragkpi.files.formats import RECOGNISED, Reading, reading_for, registry
+from ragkpi.files.formats import RECOGNISED, Reading, reading_for
 from ragkpi.interface import spell
 from ragkpi.library.options import (
     Evaluating,
@@ -126,7 +126,9 @@ def readings_of(arguments: HowRead) -> tuple[Reading, Reading]:
     values = checked(arguments, HowRead)
     scores, match = values.get("score_order", "similarity"), values.get("match", "id")
     exclude, queries = arguments.get("exclude"), arguments.get("query_ids")
-    sieve = registry().sieve_for(
+    from ragkpi.files.sieve import sieve_for  # which imports the readers of JSON
+
+    sieve = sieve_for(
         arguments.get("max_passage"),
         arguments.get("ignore_identical_ids", False),
         None if exclude is None else os.fspath(exclude),

@@ -565,7 +565,7 @@ def _refuse_wrong_format(metrics: Sequence[Metric], rel_info: str) -> None:
 def _reads(rel_info: str) -> RelInfo:
     if rel_info not in REL_INFO:
         formats = ", ".join(REL_INFO)
-        raise UsageError(f"{spell('rel_info')} {rel_info}: no such format; expected {formats}")
+        raise UsageError(f"{spell('rel_info')} {rel_info}: unknown format; expected {formats}")
     return REL_INFO[rel_info]
 
 

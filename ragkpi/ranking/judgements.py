@@ -226,7 +226,7 @@ OF_DOCUMENTS = "only by case, whitespace, leading zeros, Unicode normal form or 
 
 
 def plain(id_: bytes) -> bytes:
-    """Return an id in lower case, without whitespace, leading zeros and Unicode forms."""
+    """Return an id in lower case and Unicode normal form, without whitespace and leading zeros."""
     if not id_.isascii():
         id_ = without_form(decoded(id_)).encode("utf-8", "surrogateescape")
     return b"".join(id_.lower().split()).lstrip(b"0")

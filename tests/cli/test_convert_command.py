@@ -100,14 +100,14 @@ def test_what_comes_out_late(last, pipe, ragkpi, tmp_path):
 
 
 @pytest.mark.parametrize("name", ["run.parquet", "run.arrow"])
-def test_ids_that_are_no_text_come_late(name, ragkpi, tmp_path):
+def test_tables_hold_text_alone(name, ragkpi, tmp_path):
     pytest.importorskip("pyarrow")
-    text = b"".join(MANY) + b"x Q0 \xff 1 0.25 me\n"
-    (tmp_path / "run").write_bytes(text)
-    assert ragkpi("convert", "run", name, folder=tmp_path).status == 0
-    back = ragkpi("convert", name, "-", "--to", "trec", folder=tmp_path).out
-    assert len(back.splitlines()) == len(MANY) + 1
-    assert back.endswith(b"x Q0 \xff 1 0.25 me\n")
+    (tmp_path / "run").write_bytes(b"".join(MANY) + b"x Q0 \xff 1 0.25 me\n")
+    outcome = ragkpi("convert", "run", name, folder=tmp_path)
+    reason = b"ragkpi: error: an id is not UTF-8, as %b requires; "
+    assert outcome.status == 4
+    assert outcome.err.startswith(reason % name.partition(".")[2].encode())
+    assert not (tmp_path / name).exists()
 
 
 def test_a_mistake_far_down_writes_nothing(ragkpi, tmp_path):
@@ -132,12 +132,12 @@ def test_a_run_without_a_name_is_named_by_its_file(ragkpi, tmp_path):
 
 
 NAMES = "trec, msmarco, tsv, csv, json, jsonl, parquet, arrow"
-NO_FORMAT = f"no such run format; expected one of {NAMES}"
+NO_FORMAT = f"unknown run format; expected one of {NAMES}"
 REFUSALS = {
     "out.xyz": f"OUT out.xyz: no format for run has its suffix; expected --to {NAMES}",
     "- --to xyz": f"--to xyz: {NO_FORMAT}",
     "- --to beir": f"--to beir: {NO_FORMAT}",
-    "- --to csv --from xyz": "--from xyz: no such run format; 'ragkpi formats' lists them",
+    "- --to csv --from xyz": "--from xyz: unknown run format; 'ragkpi formats' lists them",
     "- --to csv --kind pool": "--kind: 'pool' is not one of 'run', 'qrels'",
     "nowhere/out.csv": "OUT nowhere/out.csv: cannot be written: No such file or directory; "
     "give another file",

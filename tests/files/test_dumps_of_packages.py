@@ -24,7 +24,7 @@ from ragkpi.errors import RagkpiError
 from ragkpi.files.formats import read_any_qrels, reader_of, reading_for
 from ragkpi.files.opening import Source
 from ragkpi.files.query_files import read_query_ids
-from ragkpi.files.registry import sieve_for
+from ragkpi.files.sieve import sieve_for
 
 pytestmark = pytest.mark.filterwarnings("ignore")
 

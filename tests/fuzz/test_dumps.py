@@ -14,7 +14,7 @@ from ragkpi.errors import RagkpiError
 from ragkpi.files import lines, shape_reader
 from ragkpi.files.formats import reader_of, reading_for
 from ragkpi.files.opening import Source
-from ragkpi.files.registry import sieve_for
+from ragkpi.files.sieve import sieve_for
 from tests.fuzz.dumps import dump, made_run, rankings
 
 SEEDS = range(int(os.environ.get("DUMPS", "80")))

@@ -59,7 +59,7 @@ def test_every_measure_has_its_formats(name, formats):
         (["map", "P", "P", "runid"], "qrels_jg", "map, P need -R qrels, not -R qrels_jg"),
         (["prefs_simp"], "qrels", "prefs_simp needs -R prefs or -R qrels_prefs, not -R qrels"),
         (["map", "map_avgjg"], "prefs", "map needs -R qrels; map_avgjg needs -R qrels_jg, not"),
-        (["map"], "trec", "-R trec: no such format; expected qrels, qrels_jg, prefs, qrels_prefs"),
+        (["map"], "trec", "-R trec: unknown format; expected qrels, qrels_jg, prefs, qrels_prefs"),
     ],
 )
 def test_names_measures_and_formats(names, rel_info, says):

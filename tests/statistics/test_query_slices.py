@@ -139,7 +139,7 @@ def test_trec_lines_are_refused(ragkpi, labels):
         ("lang=de:map=0.01", 0, "gate passed: bm25: lang=de:map is "),
         ("lang=en:map=0.99", 3, "bm25: lang=en:map is "),
         ("lang=*:map=0.99", 3, "bm25: lang=de:map is "),
-        ("lang=fr:map=0.1", 1, "lang=fr:map: no such slice of the evaluated queries; there are"),
+        ("lang=fr:map=0.1", 1, "lang=fr:map: unknown slice of the evaluated queries; there are"),
         ("lang=de:P_5=0.1", 1, "--fail-under P_5: "),
     ],
 )

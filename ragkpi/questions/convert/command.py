@@ -17,13 +17,7 @@ from ragkpi.files import lines, opening
 from ragkpi.files.formats import HEAD_LENGTH, Reading, reader_of, reading_for, recognise_kind
 from ragkpi.files.lines import Tokens
 from ragkpi.files.opening import Kind, Source
-from ragkpi.files.registry import (
-    FileFormat,
-    find_format,
-    find_written_format,
-    kind_of_format,
-    written_formats,
-)
+from ragkpi.files.registry import FILE_FORMATS, FileFormat, find_format
 from ragkpi.files.trec import Ranking, RunColumns, no_results
 from ragkpi.interface import interface, spell
 from ragkpi.library import session
@@ -269,7 +263,8 @@ def convert(
         if kind is None and len(mapped) == 1:
             kind = mapped[0]
         elif kind is None and from_ is not None:
-            kind = kind_of_format(from_)
+            kinds = [of for of, formats in FILE_FORMATS.items() if from_ in formats]
+            kind = kinds[0] if len(kinds) == 1 else None
         instead = "" if kind else f"{spell('kind', 'qrels')} reads numbers as levels"
         kind = kind or recognise_kind(opened.peek(HEAD_LENGTH))
         choices = reading[kind] or Reading()
@@ -284,13 +279,17 @@ def convert(
 
 
 def _target_format(kind: Kind, target: str, to: str | None) -> FileFormat:
+    formats = {name: of for name, of in FILE_FORMATS[kind].items() if kind in of.writers}
+    if to in formats:
+        return formats[to]
     if to is not None:
-        return find_written_format(kind, to, spell("to"))
+        fault = f"{spell('to')} {to}: unknown {kind} format"
+        raise UsageError(f"{fault}; expected one of {', '.join(formats)}")
     suffix = os.path.splitext(target)[1].lower()
-    for format_ in written_formats(kind).values():
+    for format_ in formats.values():
         if suffix in format_.suffixes:
             return format_
-    expected = f"{spell('to')} {', '.join(written_formats(kind))}"
+    expected = f"{spell('to')} {', '.join(formats)}"
     raise UsageError(f"OUT {target}: no format for {kind} has its suffix; expected {expected}")
 
 

@@ -142,7 +142,7 @@ def _slices_of(
     if not own:
         names = ", ".join(visible(part.name) for part in slices[:10])
         there_are = f"there are {names}" if slices else f"give labels with {spell('by')} FILE"
-        raise UsageError(f"{begin}: no such slice of the evaluated queries; {there_are}")
+        raise UsageError(f"{begin}: unknown slice of the evaluated queries; {there_are}")
     labelled = {query for part in slices if part.by == own[0].by for query in part.queries}
     if lacking := sorted(set(queries) - labelled):
         raise DataError(
