@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import io
 import re
 import sys
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
+from itertools import chain, zip_longest
 
 from ragkpi.reports.layout import Column, Layout, Report, Table
 from ragkpi.reports.names import short_names
@@ -35,13 +35,14 @@ def fit(columns: Sequence[Column], widths: Sequence[int], limit: int | None) -> 
     """
     if limit is None:
         return dict(enumerate(widths))
-    smallest = [_smallest(column, width) for column, width in zip(columns, widths, strict=True)]
-    fitted = dict(enumerate(smallest))
+    fitted = {}
+    for number, (column, width) in enumerate(zip(columns, widths, strict=True)):
+        least = _NARROWEST_PROSE if column.role == "prose" else _SHORTEST_ID
+        fitted[number] = width if column.numeric else min(width, max(len(column.name), least))
     details = [number for number in fitted if columns[number].role == "detail"]
     droppable = [*(number for number in list(fitted)[2:] if number not in details), *details]
-    while sum(fitted.values()) + _GAP * (len(fitted) - 1) > limit and droppable:
+    while (room := limit - sum(fitted.values()) - _GAP * (len(fitted) - 1)) < 0 and droppable:
         del fitted[droppable.pop()]
-    room = limit - sum(fitted.values()) - _GAP * (len(fitted) - 1)
     for number, width in fitted.items():
         fitted[number] += max(0, min(widths[number] - width, room))
         room -= fitted[number] - width
@@ -76,16 +77,11 @@ def on_terminal(text: str) -> str:
     return "".join(f"{line}\n" for line in lines)
 
 
-def _smallest(column: Column, width: int) -> int:
-    minimum = _NARROWEST_PROSE if column.role == "prose" else _SHORTEST_ID
-    return width if column.numeric else min(width, max(len(column.name), minimum))
-
-
 BEST = "*"
 _BOLD, _PLAIN = "\x1b[1m", "\x1b[0m"
 # Colours only repeat the information of words and stars.
-_STYLES = {"plain": "", "good": "green", "bad": "red", "warning": "yellow"}
-
+_STYLES = {"plain": "", "good": "\x1b[32m", "bad": "\x1b[31m", "warning": "\x1b[33m"}
+_BEST_STYLE = "\x1b[1;32m"
 
 _NOTES = 2  # lines of notes below an answer; the rest go into the explanation
 _MOST_HIDDEN = 8  # names of columns
@@ -101,30 +97,28 @@ def write_table(report: Report, layout: Layout) -> Iterator[str]:
 
 def drawn_table(table: Table, layout: Layout) -> Iterator[str]:
     """Draw a table, and the one below it."""
+    from rich.cells import cell_len  # some characters are two places wide
+
     if table.use == "data" or (table.verdict and not table.rows):
         table = replace(table, columns=[], rows=[])
-    above = [line for text in table.verdict for line in text_lines(visible(text), layout.width)]
-    if layout.colour == "always":
-        above = [f"{_BOLD}{line}{_PLAIN}" for line in above]
+    verdict = [line for text in table.verdict for line in text_lines(visible(text), layout.width)]
+    lines = [_styled(line, _BOLD, layout) for line in verdict]
     starred = any(cell.best for row in table.rows for cell in row)
-    texts = [_texts(table, number, layout) for number in range(len(table.columns))]
+    texts = [
+        [column.text(cell, layout) + (cell.marks or "") + BEST * cell.best for cell in cells]
+        for column, *cells in zip(table.columns, *table.rows, strict=True)
+    ]
     named = zip(table.columns, texts, strict=True)
-    widths = [max(map(len, [column.name, *cells])) for column, cells in named]
+    widths = [max(map(cell_len, [column.name, *cells])) for column, cells in named]
     fitted = fit(table.columns, widths, layout.width)
-    cells = {
-        number: cells_of(texts[number], table.columns[number], width)
-        for number, width in fitted.items()
-    }
     notes = _notes(table, layout, starred)
     left_out = [c.name for number, c in enumerate(table.columns) if number not in fitted]
     below = [line for note in notes for line in text_lines(visible(note), layout.width)]
     if len(left_out) > _MOST_HIDDEN:
         left_out = [f"{len(left_out)} columns"]
     hidden = [f"Columns hidden: {', '.join(left_out)} (--wide shows all)"] if left_out else []
-    lines = above
     if table.columns:
-        drawn = _drawn(table, cells, layout)
-        lines = [*above, *([""] if above else []), *map(str.rstrip, drawn.splitlines())]
+        lines += [*([""] if lines else []), *_drawn(table, texts, fitted, layout)]
     lines += [line for note in hidden for line in text_lines(visible(note), layout.width)]
     yield "".join(f"{line}\n" for line in [*lines, *below])
     if table.below is not None:
@@ -148,53 +142,34 @@ def _notes(table: Table, layout: Layout, starred: bool) -> list[str]:
     return [*caption, *warnings, *others[:_NOTES], *offer]
 
 
-def _texts(table: Table, number: int, layout: Layout) -> list[str]:
-    """Return the texts of a column, with room for marks and stars if any cell has them."""
-    cells = [row[number] for row in table.rows]
-    marks = max((len(cell.marks or "") for cell in cells), default=0)
-    blank = " " * any(cell.best for cell in cells)
-    return [
-        table.columns[number].text(cell, layout)
-        + (cell.marks or "").ljust(marks)
-        + (BEST if cell.best else blank)
-        for cell in cells
-    ]
+def _styled(text: str, style: str, layout: Layout) -> str:
+    return f"{style}{text}{_PLAIN}" if style and text and layout.colour == "always" else text
 
 
 def _drawn(
-    data: Table,
-    cells: Mapping[int, Sequence[Sequence[str]]],
-    layout: Layout,
-) -> str:
-    """Draw the rows from `cells`: by column, the lines of each cell."""
-    from rich import box, console, table, text
+    table: Table, texts: Sequence[Sequence[str]], fitted: Mapping[int, int], layout: Layout
+) -> Iterator[str]:
+    """Yield the lines of the header and the rows."""
+    from rich.cells import cell_len  # some characters are two places wide
 
-    drawing = table.Table(box=box.SIMPLE_HEAD, pad_edge=False, show_edge=False)
-    for number in cells:
-        column = data.columns[number]
-        drawing.add_column(
-            text.Text(visible(column.name)),
-            justify="right" if column.numeric else "left",
-            no_wrap=True,
-        )
-    heights = [max(map(len, row)) for row in zip(*cells.values(), strict=True)]
-    if heights:  # one row of tall cells, since rich is slow per cell
-        drawing.add_row(
-            *(
-                text.Text("\n").join(
-                    text.Text(line, "bold green" if row[number].best else _STYLES[row[number].tone])
-                    for row, lines, height in zip(data.rows, column_lines, heights, strict=True)
-                    for line in [*lines, *[""] * (height - len(lines))]
-                )
-                for number, column_lines in cells.items()
-            )
-        )
-    out = io.StringIO()
-    console.Console(
-        file=out,
-        width=1 << 16,  # `fit` chose the widths; rich would cut numbers
-        force_terminal=layout.colour == "always",
-        color_system="standard" if layout.colour == "always" else None,
-        legacy_windows=False,
-    ).print(drawing)
-    return out.getvalue()
+    columns = [table.columns[number] for number in fitted]
+    heads = [visible(column.name) for column in columns]
+    cells = [cells_of(texts[n], table.columns[n], width) for n, width in fitted.items()]
+    widths = [
+        max(map(cell_len, chain([head], *of_column)))
+        for head, of_column in zip(heads, cells, strict=True)
+    ]
+
+    def line(of_columns: Sequence[str], styles: Sequence[str]) -> str:
+        places = []
+        for text, style, column, width in zip(of_columns, styles, columns, widths, strict=True):
+            blank, text = " " * (width - cell_len(text)), _styled(text, style, layout)
+            places.append(blank + text if column.numeric else text + blank)
+        return (" " * _GAP).join(places).rstrip()
+
+    yield line(heads, [_BOLD] * len(heads))
+    yield "─" * (sum(widths) + _GAP * (len(widths) - 1))
+    for row, *of_row in zip(table.rows, *cells, strict=True):
+        styles = [_BEST_STYLE if row[n].best else _STYLES[row[n].tone] for n in fitted]
+        for of_columns in zip_longest(*of_row, fillvalue=""):
+            yield line(of_columns, styles)

@@ -52,6 +52,13 @@ def test_cells_of_a_column(text, column, width, lines):
     assert cells_of([text], column, width) == [lines]
 
 
+def test_wide_characters_are_two_places():
+    rows = [[Cell("検索"), Cell(0.5)], [Cell("run1"), Cell(0.25)]]
+    answer = Answer([NAME, NUMBER], rows, question="check")
+    *_, one, other = rendered(answer, "table", Layout()).splitlines()
+    assert (one, other) == ("検索   0.5000", "run1   0.2500")
+
+
 def test_a_table_in_fifty_columns():
     columns = [NAME, NUMBER, DETAIL, PROSE]
     row = [Cell("a-run-with-a-very-long-name"), Cell(0.5), Cell(1.0), Cell("three words and more")]
