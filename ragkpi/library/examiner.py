@@ -5,11 +5,10 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Literal, TypeAlias
+from typing import Literal
 
 import numpy as np
 
@@ -29,6 +28,7 @@ from ragkpi.files.trec import (
 from ragkpi.measures.measure import Metric
 from ragkpi.ranking.judged import Settings
 from ragkpi.ranking.judgements import Judgements
+from ragkpi.ranking.reading import JUDGED_ONLY, Hits, hits_of, run_for
 from ragkpi.wording import named, shown
 
 MOST_EXAMPLES = 3
@@ -63,19 +63,6 @@ class Examination:
         return sorted(cutoff for cutoff in cutoffs if isinstance(cutoff, int))
 
 
-@dataclass(frozen=True)
-class Lines:
-    """The lines with a finding."""
-
-    count: int
-    queries: int  # number of affected queries; 0 for skipped lines
-    examples: Sequence[Example]  # the first ones in the file
-
-
-Skipped: TypeAlias = "Mapping[str, Sequence[Example]]"
-"""Unreadable lines, by the name of the finding."""
-
-
 @dataclass(frozen=True, eq=False)
 class ExaminedRun:
     """A run in memory: n readable lines in the order of the file, joined with the qrels."""
@@ -91,7 +78,7 @@ class ExaminedRun:
     origin: Origin  # the source of the order of documents
     rank: Tokens | None = None  # only in TREC runs
     run_id: Tokens | None = None  # only in TREC runs
-    skipped: Skipped = field(default_factory=dict)
+    skipped: Sequence[Example] = ()  # unreadable lines
 
     def __len__(self) -> int:
         return len(self.line)
@@ -99,17 +86,10 @@ class ExaminedRun:
     def name_of_query(self, row: int) -> str:
         return named(self.queries[self.query[row]])
 
-    def lines(self, rows: IntArray, describe: Callable[[int], str] | None = None) -> Lines:
-        """Count rows with a finding; `describe` gives the problem of a row, for examples."""
+    def examples(self, rows: IntArray, describe: Callable[[int], str]) -> list[Example]:
+        """Return the first rows in the file; `describe` gives the problem of a row."""
         first = rows[np.argsort(self.line[rows], kind="stable")[:MOST_EXAMPLES]].tolist()
-        examples = (
-            [Example(int(self.line[row]), describe(row)) for row in first] if describe else []
-        )
-        return Lines(len(rows), len(np.unique(self.query[rows])), examples)
-
-    def skipped_lines(self, finding: str) -> Lines:
-        examples = self.skipped.get(finding, ())
-        return Lines(len(examples), 0, examples[:MOST_EXAMPLES])
+        return [Example(int(self.line[row]), describe(row)) for row in first]
 
     @cached_property
     def _order_by_score(self) -> IntArray:
@@ -119,14 +99,10 @@ class ExaminedRun:
     @cached_property
     def order(self) -> IntArray:
         """Rows by query, score descending and id descending: trec_eval's ranking, (n,)."""
-        ids = np.array(self.document.take(self.tied).tolist(), dtype=object)
-        return self.order_among_ties(-np.unique(ids, return_inverse=True)[1])
-
-    def order_among_ties(self, key: IntArray) -> IntArray:
-        """Rows by query, score descending and, for the `tied` rows, a key of each, (n,)."""
         order, place = self._order_by_score.copy(), self._tied_places
+        ids = np.array(self.document.take(self.tied).tolist(), dtype=object)
         group = np.cumsum(~self.tied_with_above)[place]
-        order[place] = self.tied[np.lexsort((key, group))]
+        order[place] = self.tied[np.lexsort((-np.unique(ids, return_inverse=True)[1], group))]
         return order
 
     @cached_property
@@ -136,11 +112,8 @@ class ExaminedRun:
     @cached_property
     def order_by_rank(self) -> IntArray:
         """Rows by query, rank column (if numeric) and line, (n,)."""
-        return self.ordered(self.line if self.rank_numbers is None else self.rank_numbers[0])
-
-    def ordered(self, key: IntArray) -> IntArray:
-        """Return rows by query, a key and line, (n,)."""
-        return np.lexsort((self.line, key, self.query))
+        rank = self.line if self.rank_numbers is None else self.rank_numbers[0]
+        return np.lexsort((self.line, rank, self.query))
 
     @cached_property
     def starts(self) -> IntArray:
@@ -214,14 +187,6 @@ class ExaminedRun:
         whole &= rank == np.floor(rank, where=whole, out=np.zeros_like(rank))
         return np.where(whole, rank, 0).astype(np.int64), whole
 
-    @property
-    def is_numbered(self) -> bool:
-        """Whether the rank column, if any, has the ranks by score."""
-        if self.rank_numbers is None:
-            return True
-        number, whole = self.rank_numbers
-        return bool(whole.all() and (number[self.order] == self.ranks).all())
-
     @cached_property
     def judged_queries(self) -> IntArray:
         """The index of each query in the judgements, -1 for an unjudged query, (Q,)."""
@@ -229,24 +194,19 @@ class ExaminedRun:
         return np.array([index.get(query, -1) for query in self.queries], dtype=np.int64)
 
     @cached_property
-    def judgement(self) -> IntArray:
-        """The row of each line's judgement, -1 for none, (n,)."""
-        rows = np.full(len(self), -1, dtype=np.int64)
-        place, row = self.examination.qrels.find(self.judged_queries, self.starts, self.ranked)
-        rows[self.order[place]] = row
-        return rows
+    def hits(self) -> Hits:
+        """The judged documents of `rankings`, as an evaluation finds them."""
+        run = run_for(self.examination.qrels, JUDGED_ONLY, held=True)
+        for part in self.rankings.pieces():
+            run.add(*part.for_kernel)
+        return hits_of(self.examination.qrels, run, run.finish(), self.last_run_id)
 
-    def mended(self) -> Iterator[RunColumns]:
-        """Yield the queries by first appearance, with the last run id.
-
-        Each has each document once, by score and id, and at most `max_hits`.
-        """
-        best, most = self.distinct, self.examination.max_hits
+    @property
+    def rankings(self) -> RunColumns:
+        """The queries by first appearance, each document once, by score and id."""
+        best = self.distinct
         query, score = Tokens.from_strings(best.queries), best.score[best.order]
-        run = RunColumns.of_rankings(query, best.starts, best.ranked, score, self.last_run_id)
-        if most is not None:
-            run = run.kept(np.flatnonzero(run.ranks() <= most))
-        return run.pieces()
+        return RunColumns.of_rankings(query, best.starts, best.ranked, score, self.last_run_id)
 
 
 def examine(
@@ -301,31 +261,21 @@ def _of_lines(source: Source, examination: Examination) -> ExaminedRun | None:
         return None
     width = len(LINE.columns)
     lines, wrong = split_lines(text, width, extra=LINE.extra, comments=LINE.comments, wrong="all")
-    skipped: defaultdict[str, list[Example]] = defaultdict(list)
+    skipped = []
     for line in wrong:
-        nul = b"\0" in line.text
-        what = "a NUL byte" if nul else f"{len(line.text.split())} columns"
-        example = Example(line.number, f"{what} ({shown(line.text)})")
-        skipped["nul-byte" if nul else "columns"].append(example)
+        what = "a NUL byte" if b"\0" in line.text else f"{len(line.text.split())} columns"
+        skipped.append(Example(line.number, f"{what} ({shown(line.text)})"))
     spaced = rows_with_space(lines)
     for row in spaced.tolist():
-        example = Example(int(lines.line[row]), f"rank {shown(lines.column(3)[row])}")
-        skipped["space"].append(example)
+        what = f"rank {shown(lines.column(3)[row])} of more than {width} columns"
+        skipped.append(Example(int(lines.line[row]), f"{what}: an id with a space"))
     if len(spaced):
         lines = lines.rows(np.delete(np.arange(len(lines)), spaced))
-    end = lines.end[:, -1]
-    rows = np.flatnonzero(end < lines.stop)
-    rests = Tokens(lines.text, end[rows], lines.stop[rows])
-    for number, rest in zip(lines.line[rows].tolist(), rests, strict=True):
-        if words := rest.split():
-            what = f"{width + len(words)} columns, the last of them {shown(rest.strip())}"
-            skipped["extra-columns"].append(Example(number, what))
     score_text = lines.column(4)
     score = score_text.numbers()
     is_wrong = np.isnan(score)
     for row in np.flatnonzero(is_wrong).tolist():
-        example = Example(int(lines.line[row]), f"score {shown(score_text[row])}")
-        skipped["number"].append(example)
+        skipped.append(Example(int(lines.line[row]), f"score {shown(score_text[row])}"))
     if not len(lines) and not skipped:
         return None
     if is_wrong.any():
@@ -347,5 +297,5 @@ def _of_lines(source: Source, examination: Examination) -> ExaminedRun | None:
         origin=Origin(),
         rank=rank,
         run_id=run_id,
-        skipped=skipped,
+        skipped=sorted(skipped, key=lambda example: example.line or 0),
     )

@@ -25,7 +25,7 @@ from ragkpi.files.registry import FILE_FORMATS
 from ragkpi.files.trec import qrels_of, stream_run, whole_queries
 from ragkpi.library.examiner import Examination, examine
 from ragkpi.measures.registry import find_metrics
-from ragkpi.questions.check.answer import check_answer, inspect_run
+from ragkpi.questions.check.answer import check_answer, inspect_run, mended
 from ragkpi.questions.convert.command import Conversion
 from ragkpi.ranking import reading
 from ragkpi.ranking.judge import judge
@@ -242,7 +242,7 @@ def _examined(text, request, reading=None):
 
 
 def _mended(run, out):
-    FILE_FORMATS["run"]["trec"].writers["run"](run.mended(), out)
+    FILE_FORMATS["run"]["trec"].writers["run"](mended(run), out)
     return True
 
 

@@ -115,11 +115,11 @@ def test_findings_are_annotated_at_their_first_line(ragkpi, tmp_path):
     found = ragkpi("check", "--format", "github", "run", folder=tmp_path)
     assert found.status == 3
     (command,) = (one for one in commands(found.out.decode()) if one[0] == "error")
-    assert command[1] == {"file": "run", "line": "2", "title": "ragkpi: number"}
+    assert command[1] == {"file": "run", "line": "2", "title": "ragkpi: unreadable"}
     written = ragkpi("check", "-o", "out.xml", "run", folder=tmp_path)
     assert (written.status, written.out) == (3, b"")
     (case,) = ElementTree.parse(tmp_path / "out.xml").iterfind("testcase[failure]")
-    assert (case.get("file"), case.get("line"), case.get("name")) == ("run", "2", "number")
+    assert (case.get("file"), case.get("line"), case.get("name")) == ("run", "2", "unreadable")
 
 
 def test_gates_are_checks(ragkpi, tmp_path):

@@ -8,16 +8,14 @@ from typing import Literal
 
 import numpy as np
 
-from ragkpi.arrays import IntArray
 from ragkpi.errors import SeparateRankingsError
-from ragkpi.files.trec import QrelsColumns
+from ragkpi.files.trec import QrelsColumns, RunColumns
 from ragkpi.interface import spell
 from ragkpi.library.examiner import ExaminedRun, Example
 from ragkpi.measures.measure import Metric, score
 from ragkpi.questions.check.findings import Found, Severity, findings_of
 from ragkpi.ranking.judge import judge
 from ragkpi.ranking.judgements import repeated_rows
-from ragkpi.ranking.reading import Hits
 from ragkpi.reports.layout import Answer, Cell, Check, Column
 from ragkpi.wording import counted, named
 
@@ -50,39 +48,17 @@ def has_range(metric: Metric) -> bool:
 
 
 def tie_ranges(run: ExaminedRun, metrics: Sequence[Metric]) -> list[TieRange]:
-    """Return the ranges of metrics that have one, over a run without repeated documents."""
-    examination = run.examination
-    if not (run.judged_queries >= 0).any():
+    """Return the ranges of metrics that have one."""
+    qrels, hits = run.examination.qrels, run.hits
+    if not (hits.query >= 0).any():
         return []
-    orders = [_hits_in(order, run) for order in tie_orders(run)]
-    judged = [judge(examination.qrels, hits, examination.settings)[0] for hits in orders]
+    orders = [hits, hits.among_ties(qrels, "worst"), hits.among_ties(qrels, "best")]
+    judged = [judge(qrels, order, run.examination.settings)[0] for order in orders]
     columns = [score(of_order, metrics).columns for of_order in judged]
     return [
         TieRange(metric.name, *(float(column.summary) for column in of_metric))
         for metric, *of_metric in zip(metrics, *columns, strict=True)
     ]
-
-
-def tie_orders(run: ExaminedRun) -> list[IntArray]:
-    """Return rows as ranked, with the best levels last among ties, and with them first."""
-    judgement = run.judgement[run.tied]
-    # Negative levels have the same gain as 0.
-    worth = np.where(judgement < 0, -1, np.maximum(run.examination.qrels.level[judgement], 0))
-    return [run.order, *map(run.order_among_ties, (worth, -worth))]
-
-
-def _hits_in(order: IntArray, run: ExaminedRun) -> Hits:
-    """Return the hits of rankings in another order of the rows."""
-    judgement = run.judgement[order]
-    hit = np.flatnonzero(judgement >= 0)
-    return Hits(
-        queries=run.queries,
-        query=run.judged_queries,
-        num_ret=np.diff(run.starts),
-        judgement=judgement[hit],
-        rank=run.ranks[hit],
-        run_id=b"",
-    )
 
 
 @dataclass(frozen=True)
@@ -142,18 +118,23 @@ def inspect_run(run: ExaminedRun) -> Inspection:
         queries=len(run.queries),
         documents=len(run),
         findings=findings,
-        tie_ranges=tie_ranges(run.distinct, ranged) if ranged else [],
+        tie_ranges=tie_ranges(run, ranged) if ranged else [],
         without_range=[m.name for m in metrics if tied and not has_range(m)],
         changes=changes_of(run),
     )
 
 
+def mended(run: ExaminedRun) -> Iterator[RunColumns]:
+    """Yield the rankings of a run, cut at ``max_hits``, with the last run id."""
+    rankings, most = run.rankings, run.examination.max_hits
+    if most is not None:
+        rankings = rankings.kept(np.flatnonzero(rankings.ranks() <= most))
+    return rankings.pieces()
+
+
 def changes_of(run: ExaminedRun) -> list[str]:
     """Describe the changes of `mended` in a run."""
-    unreadable = sum(
-        run.skipped_lines(name).count for name in ("columns", "number", "space", "nul-byte")
-    )
-    duplicates = len(run.repeated[0])
+    unreadable, duplicates = len(run.skipped), len(run.repeated[0])
     repeated = counted(duplicates, "repeated document")
     most = run.examination.max_hits
     sizes = np.diff(run.distinct.starts)
@@ -161,13 +142,17 @@ def changes_of(run: ExaminedRun) -> list[str]:
     run_ids = 0 if run.run_id is None else len(np.unique(run.run_id.first_rows()))
     lines = run.line[run.order]  # lines of a scattered query are brought together
     is_sorted = bool((np.diff(run.order) > 0).all() and (np.diff(lines) >= 0).all())
+    is_numbered = True
+    if (ranks := run.distinct.rank_numbers) is not None:
+        number, whole = ranks
+        is_numbered = bool(whole.all() and (number[run.distinct.order] == run.distinct.ranks).all())
     changes = {
         f"dropped {counted(unreadable, 'line')} that cannot be read": unreadable,
         f"dropped {repeated}, keeping the highest score of each": duplicates,
         "sorted the lines by query, score and document": not is_sorted,
         f"cut {counted(cut, 'document')} below rank {most}": cut,
         "gave all lines the last run id": run_ids > 1,
-        "numbered the ranks from 1 by the scores": not run.distinct.is_numbered,
+        "numbered the ranks from 1 by the scores": not is_numbered,
     }
     return [change for change, made in changes.items() if made]
 

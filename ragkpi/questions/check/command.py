@@ -28,6 +28,7 @@ from ragkpi.questions.check.answer import (
     check_answer,
     inspect_run,
     judged_again,
+    mended,
     refused_run,
 )
 from ragkpi.questions.check.findings import Severity, catalogue
@@ -153,7 +154,7 @@ def check(
                         "no file is written"
                     )
                 with replacing(os.fspath(fix), spell("fix")) as out:
-                    write_trec(run_of_path.mended(), out)
+                    write_trec(mended(run_of_path), out)
         inspections.append(inspection if fix else replace(inspection, changes=None))
     return CheckResult(check_answer(inspections), inspections=inspections)
 

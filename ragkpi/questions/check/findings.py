@@ -13,8 +13,8 @@ from typing import Literal, NamedTuple
 
 import numpy as np
 
-from ragkpi.files.lines import Tokens
-from ragkpi.library.examiner import ExaminedRun, Example, Lines
+from ragkpi.arrays import IntArray
+from ragkpi.library.examiner import MOST_EXAMPLES, ExaminedRun, Example
 from ragkpi.ranking.judgements import (
     JUDGES_NOTHING,
     OF_DOCUMENTS,
@@ -44,6 +44,7 @@ class Found:
 
 
 Counts = tuple[int, str, Sequence[Example]]
+Describe = Callable[[int], str]
 LookFor = Callable[[ExaminedRun], Counts | None]
 
 
@@ -83,10 +84,17 @@ def findings_of(run: ExaminedRun) -> list[Found]:
     return [Found(one.name, one.severity, *counts) for one, counts in looked if counts]
 
 
-def about_lines(lines: Lines, singular: str, plural: str, rest: str) -> Counts | None:
-    """Report lines; the sentence begins with their number."""
-    text = f"{counted(lines.count, singular, plural)} {rest}"
-    return (lines.count, text, lines.examples) if lines.count else None
+def about_rows(
+    run: ExaminedRun, rows: IntArray, nouns: tuple[str, str], rest: str, describe: Describe
+) -> Counts | None:
+    """Report rows of a run; the sentence begins with their number."""
+    text = f"{counted(len(rows), *nouns)} {rest}"
+    return (len(rows), text, run.examples(rows, describe)) if len(rows) else None
+
+
+def queries_of(run: ExaminedRun, rows: IntArray) -> str:
+    """Count the queries of rows, in words."""
+    return counted(len(np.unique(run.query[rows])), "query", "queries")
 
 
 def about_queries(queries: Sequence[bytes], singular: str, plural: str, rest: str) -> Counts | None:
@@ -96,44 +104,15 @@ def about_queries(queries: Sequence[bytes], singular: str, plural: str, rest: st
 
 
 @finding("error")
-def columns(run: ExaminedRun) -> Counts | None:
-    """Lines with fewer than the six columns `query Q0 document rank score run_id`.
+def unreadable(run: ExaminedRun) -> Counts | None:
+    """Lines that are not `query Q0 document rank score run_id` with a decimal score.
 
-    'ragkpi eval' stops at the first of them. Often a run id is missing, or a line was cut off.
+    'ragkpi eval' stops at the first of them: too few columns, a document id with a space, a NUL
+    byte, or a score that is no number. --fix drops them.
     """
-    lines = run.skipped_lines("columns")
-    return about_lines(lines, "line has", "lines have", "fewer than 6 columns")
-
-
-@finding("error")
-def number(run: ExaminedRun) -> Counts | None:
-    """Scores that are not decimal numbers, NaN included.
-
-    'ragkpi eval' stops at the first of them; trec_eval reads a word as 0 and ranks NaN anywhere.
-    """
-    lines = run.skipped_lines("number")
-    return about_lines(lines, "line has", "lines have", "a score that is not a number")
-
-
-@finding("error")
-def space(run: ExaminedRun) -> Counts | None:
-    """Lines with more than six columns whose rank is not a number: a document id has a space.
-
-    'ragkpi eval' stops at the first of them. Write CSV or JSON, or replace the space.
-    """
-    lines = run.skipped_lines("space")
-    rest = "more than 6 columns and a rank that is not a number: an id with a space"
-    return about_lines(lines, "line has", "lines have", rest)
-
-
-@finding("error")
-def nul_byte(run: ExaminedRun) -> Counts | None:
-    """Lines with a NUL byte: the file is binary, damaged, or UTF-16.
-
-    'ragkpi eval' stops at the first of them.
-    """
-    lines = run.skipped_lines("nul-byte")
-    return about_lines(lines, "line holds", "lines hold", "a NUL byte")
+    number = len(run.skipped)
+    text = f"{counted(number, 'line')} that 'ragkpi eval' cannot read"
+    return (number, text, run.skipped[:MOST_EXAMPLES]) if number else None
 
 
 @finding("error")
@@ -163,15 +142,16 @@ def duplicates(run: ExaminedRun) -> Counts | None:
     """
     rows, first = run.repeated
     first_line = dict(zip(rows.tolist(), run.line[first].tolist(), strict=True))
-    lines = run.lines(
+    return about_rows(
+        run,
         rows,
+        ("line repeats", "lines repeat"),
+        f"a document of the same query, in {queries_of(run, rows)}",
         lambda row: (
             f"document {named(run.document[row])} of query {run.name_of_query(row)} again, "
             f"first at line {first_line[row]}"
         ),
     )
-    rest = f"a document of the same query, in {counted(lines.queries, 'query', 'queries')}"
-    return about_lines(lines, "line repeats", "lines repeat", rest)
 
 
 @finding("error")
@@ -180,22 +160,13 @@ def max_hits(run: ExaminedRun) -> Counts | None:
     most, sizes = run.examination.max_hits, np.diff(run.starts)
     if most is None:
         return None
-    lines = run.lines(
+    return about_rows(
+        run,
         run.first_row[sizes > most],
+        ("query retrieves", "queries retrieve"),
+        f"more than {counted(most, 'document')}",
         lambda row: f"query {run.name_of_query(row)} has {sizes[run.query[row]]:,}",
     )
-    rest = f"more than {counted(most, 'document')}"
-    return about_lines(lines, "query retrieves", "queries retrieve", rest)
-
-
-@finding("warning")
-def extra_columns(run: ExaminedRun) -> Counts | None:
-    """Lines with more than six columns; the rest is ignored, as trec_eval does.
-
-    A run id with a space in it is harmless; an id with one is an error.
-    """
-    lines = run.skipped_lines("extra-columns")
-    return about_lines(lines, "line has", "lines have", "more than 6 columns")
 
 
 @finding("warning")
@@ -206,26 +177,8 @@ def run_ids(run: ExaminedRun) -> Counts | None:
     rows = np.unique(column.first_rows())
     ids = column.take(rows).tolist()
     text = f"{len(ids):,} different run ids: {listed(ids)}"
-    lines = run.lines(rows, lambda row: f"run id {named(column[row])}")
-    return (len(ids), text, lines.examples) if len(ids) > 1 else None
-
-
-_ITSELF = "the document of the same id; --ignore-identical-ids leaves it out"
-
-
-@finding("warning")
-def own_query(run: ExaminedRun) -> Counts | None:
-    """Documents with the id of their query: a query that retrieves itself.
-
-    In collections whose queries are also documents, such as BEIR's ArguAna, leave them out with
-    --ignore-identical-ids.
-    """
-    queries = Tokens.from_strings(run.queries)
-    both = Tokens.joined([queries, run.document])
-    group = np.concatenate([np.arange(len(queries)), run.query])
-    rows = np.flatnonzero(both.first_rows(group)[len(queries) :] < len(queries))
-    lines = run.lines(rows, lambda row: f"query {run.name_of_query(row)}")
-    return about_lines(lines, "query retrieves", "queries retrieve", _ITSELF)
+    examples = run.examples(rows, lambda row: f"run id {named(column[row])}")
+    return (len(ids), text, examples) if len(ids) > 1 else None
 
 
 @finding("warning")
@@ -235,26 +188,21 @@ def ascending(run: ExaminedRun) -> Counts | None:
     The highest score ranks first, as in trec_eval, which reverses these rankings. Write
     -distance as the score.
     """
-    order = run.order_by_rank
-    if run.rank_numbers is not None and not run.rank_numbers[1].all():
-        number, whole = run.rank_numbers
-        by_line = np.isin(run.query, run.query[~whole])
-        order = run.ordered(np.where(by_line, run.line, number))
-    query, score = run.query[order], run.score[order]
+    query, score = run.query[run.order_by_rank], run.score[run.order_by_rank]
     inside = query[1:] == query[:-1]
     queries = len(run.queries)
     rises = np.bincount(query[1:][inside & (score[1:] > score[:-1])], minlength=queries)
     falls = np.bincount(query[1:][inside & (score[1:] < score[:-1])], minlength=queries)
-    lines = run.lines(
-        run.first_row[(rises > 0) & (falls == 0)],
-        lambda row: f"query {run.name_of_query(row)} begins with {run.score[row]:.6g}",
-    )
+    rows = run.first_row[(rises > 0) & (falls == 0)]
     several = int(np.count_nonzero(rises + falls))
     text = (
-        f"scores increase down the ranking in {lines.count:,} of "
+        f"scores increase down the ranking in {len(rows):,} of "
         f"{counted(several, 'query', 'queries')}: are they distances? The highest score ranks first"
     )
-    return (lines.count, text, lines.examples) if 2 * lines.count > several else None
+    examples = run.examples(
+        rows, lambda row: f"query {run.name_of_query(row)} begins with {run.score[row]:.6g}"
+    )
+    return (len(rows), text, examples) if 2 * len(rows) > several else None
 
 
 @finding("warning")
@@ -265,11 +213,15 @@ def one_score(run: ExaminedRun) -> Counts | None:
     """
     sizes, tied = np.diff(run.starts), np.append(0, np.cumsum(run.tied_with_above))
     flat = (sizes > 1) & (np.diff(tied[run.starts]) == sizes - 1)
-    lines = run.lines(run.first_row[flat], lambda row: f"query {run.name_of_query(row)}")
-    if 2 * lines.count <= np.count_nonzero(sizes > 1):
+    if 2 * np.count_nonzero(flat) <= np.count_nonzero(sizes > 1):
         return None
-    rest = "all documents have the same score, so their ids decide the order"
-    return about_lines(lines, "query gives", "queries give", rest)
+    return about_rows(
+        run,
+        run.first_row[flat],
+        ("query gives", "queries give"),
+        "all documents the same score, so their ids decide the order",
+        lambda row: f"query {run.name_of_query(row)}",
+    )
 
 
 @finding("warning")
@@ -296,10 +248,11 @@ def ranks(run: ExaminedRun) -> Counts | None:
             f"{run.score[row]:.6g}, above rank {named(rank[other])} with {run.score[other]:.6g}"
         )
 
-    lines = run.lines(np.union1d(np.flatnonzero(~valid), order[rising]), describe)
-    queries = counted(lines.queries, "query", "queries")
-    text = f"ranks disagree with scores in {queries} ({counted(lines.count, 'line')}); scores count"
-    return (lines.queries, text, lines.examples) if lines.queries else None
+    rows = np.union1d(np.flatnonzero(~valid), order[rising])
+    number = counted(len(rows), "line")
+    text = f"ranks disagree with scores in {queries_of(run, rows)} ({number}); scores count"
+    count = len(np.unique(run.query[rows]))
+    return (count, text, run.examples(rows, describe)) if count else None
 
 
 @finding("warning", "qrels")
@@ -344,9 +297,8 @@ def query_spelling(run: ExaminedRun) -> Counts | None:
         return _apart(query, meant[query])
 
     misspelt = [query for query, id_ in zip(unknown, ids, strict=True) if id_ in meant]
-    lines = run.lines(run.first_row[misspelt], describe)
-    rest = f"from a judged one {OF_QUERIES}"
-    return about_lines(lines, "query id differs", "query ids differ", rest)
+    rows, rest = run.first_row[misspelt], f"from a judged one {OF_QUERIES}"
+    return about_rows(run, rows, ("query id differs", "query ids differ"), rest, describe)
 
 
 @finding("warning", "qrels")
@@ -367,9 +319,8 @@ def document_spelling(run: ExaminedRun) -> Counts | None:
     def describe(row: int) -> str:
         return _apart(run.document[row], qrels.document[int(meant[row])])
 
-    lines = run.lines(np.flatnonzero(meant >= 0), describe)
-    rest = f"from a judged one {OF_DOCUMENTS}"
-    return about_lines(lines, "document id differs", "document ids differ", rest)
+    rows, rest = np.flatnonzero(meant >= 0), f"from a judged one {OF_DOCUMENTS}"
+    return about_rows(run, rows, ("document id differs", "document ids differ"), rest, describe)
 
 
 @finding("warning", "qrels")
@@ -416,23 +367,20 @@ def ties_at_cutoff(run: ExaminedRun) -> Counts | None:
 
     With qrels, the possible range of each measure is printed below the findings.
     """
-    cutoffs = run.examination.cutoffs
     rank = np.where(run.tied_with_above, run.ranks, 0)
-    lines = run.lines(
-        run.order[np.isin(rank, [cutoff + 1 for cutoff in cutoffs])],
+    rows_of = {cutoff: run.order[rank == cutoff + 1] for cutoff in run.examination.cutoffs}
+    places = [f"rank {k} in {queries_of(run, rows)}" for k, rows in rows_of.items() if len(rows)]
+    if not places:
+        return None
+    every = np.concatenate(list(rows_of.values()))
+    examples = run.examples(
+        every,
         lambda row: (
             f"document {named(run.document[row])} of query {run.name_of_query(row)}, "
             f"score {run.score[row]:.6g}"
         ),
     )
-    crossed = {cutoff: int(np.count_nonzero(rank == cutoff + 1)) for cutoff in cutoffs}
-    places = (
-        f"rank {cutoff} in {counted(count, 'query', 'queries')}"
-        for cutoff, count in crossed.items()
-        if count
-    )
-    text = f"ties cross {', '.join(places)}"
-    return (lines.queries, text, lines.examples) if lines.queries else None
+    return len(np.unique(run.query[every])), f"ties cross {', '.join(places)}", examples
 
 
 @finding("note")
@@ -441,11 +389,9 @@ def ties(run: ExaminedRun) -> Counts | None:
 
     Other tools break ties differently and print other values.
     """
-    lines = run.lines(run.tied)
-    share = percent(lines.count / max(len(run), 1), 1)
-    queries = counted(lines.queries, "query", "queries")
-    rest = f"({share}) tie with another document, in {queries}"
-    return about_lines(lines, "document", "documents", rest)
+    count, share = len(run.tied), percent(len(run.tied) / max(len(run), 1), 1)
+    rest = f"({share}) tie with another document, in {queries_of(run, run.tied)}"
+    return (count, f"{counted(count, 'document')} {rest}", []) if count else None
 
 
 @finding("note", "qrels")
@@ -467,11 +413,10 @@ def judged(run: ExaminedRun) -> Counts | None:
 
 def judged_of(run: ExaminedRun, depth: int) -> tuple[int, int]:
     """Count the judged and the retrieved documents of judged queries, down to a depth."""
-    retrieved = np.diff(run.starts)[run.judged_queries >= 0]
-    row = run.judgement[run.order]
-    hits = np.flatnonzero(row >= 0)
-    rank = run.ranks[hits[run.examination.qrels.level[row[hits]] >= 0]]
-    return int(np.count_nonzero(rank <= depth)), int(np.minimum(retrieved, depth).sum())
+    hits = run.hits
+    judged = (run.examination.qrels.level[hits.judgement] >= 0) & (hits.rank <= depth)
+    retrieved = np.minimum(hits.num_ret[hits.query >= 0], depth)
+    return int(np.count_nonzero(judged)), int(retrieved.sum())
 
 
 def catalogue() -> Iterator[str]:

@@ -10,16 +10,11 @@ CLEAN = b"1 Q0 d1 1 3 me\n1 Q0 d2 2 2 me\n2 Q0 d1 1 1 me\n"
 
 # Name: the run, how often, and the lines named as examples.
 FINDINGS = {
-    "columns": (CLEAN + b"2 Q0 d3 2\n\n# x\n2 Q0\n", 2, [4, 7]),
-    "number": (CLEAN + b"2 Q0 d3 2 nan me\n2 Q0 d4 2 1,5 me\n", 2, [4, 5]),
-    "space": (CLEAN + b"2 Q0 New York 2 0 me\n2 Q0 d4 3 -1 me too\n", 1, [4]),
-    "nul-byte": (CLEAN + b"2 Q0 d\0 2 0 me\n", 1, [4]),
+    "unreadable": (CLEAN + b"2 Q0 d3 2\n\n# x\n2 Q0\n", 2, [4, 7]),
     "separate-rankings": (b'{"1": {"d1": 1},\n"1": {"d2": 1}}', 1, [2]),
     "duplicates": (CLEAN + b"1 Q0 d1 3 1 me\n1 Q0 d1 4 0 me\n", 2, [4, 5]),
     "max-hits": (CLEAN + b"1 Q0 d3 3 1 me\n", 1, [1]),
-    "extra-columns": (CLEAN + b"2 Q0 d3 2 0 me too\n2 Q0 d4 3 -1 me \t\r\n", 1, [4]),
     "run-ids": (CLEAN + b"2 Q0 d3 2 0 you\n", 2, [1, 4]),
-    "own-query": (b"1 Q0 1 1 2 me\n1 Q0 2 2 1 me\n2 Q0 2 1 2 me\n", 2, [1, 3]),
     "ascending": (b"1 Q0 d1 1 1 me\n1 Q0 d2 2 2 me\n2 Q0 d1 1 1 me\n2 Q0 d2 2 3 me\n", 2, [1, 3]),
     "one-score": (b"1 Q0 d1 1 3 me\n1 Q0 d2 2 3 me\n2 Q0 d1 1 1 me\n", 1, [1]),
     "ranks": (CLEAN + b"2 Q0 d3 2 9 me\n2 Q0 d4 x 0 me\n", 1, [4, 5]),
@@ -93,11 +88,28 @@ def test_finds(name, ragkpi, tmp_path):
     assert outcome.status == (3 if "error" in severities else 0)
 
 
+@pytest.mark.parametrize(
+    ("lines", "says"),
+    [
+        (b"2 Q0 d3 2\n\n# x\n2 Q0\n", {4: "4 columns ('2 Q0 d3 2')", 7: "2 columns ('2 Q0')"}),
+        (b"2 Q0 d3 2 nan me\n2 Q0 d4 2 1,5 me\n", {4: "score 'nan'", 5: "score '1,5'"}),
+        (b"2 Q0 New York 2 0 me\n2 Q0 d4 3 -1 me too\n",
+         {4: "rank 'York' of more than 6 columns: an id with a space"}),
+        (b"2 Q0 d\0 2 0 me\n", {4: r"a NUL byte ('2 Q0 d\x5cx00 2 0 me')"}),
+    ],
+)  # fmt: skip
+def test_each_unreadable_line_says_why(lines, says, ragkpi, tmp_path):
+    findings = findings_of(check(ragkpi, tmp_path, CLEAN + lines))["findings"]
+    (found,) = [finding for finding in findings if finding["name"] == "unreadable"]
+    assert found["count"] == len(says)
+    assert {example["line"]: example["text"] for example in found["examples"]} == says
+
+
 def test_a_number_is_read_where_the_last_query_has_no_readable_score(ragkpi, tmp_path):
     """The document of query 2 has the score Q0; nothing of that query is ranked."""
     run = b"1 1 1 1 1 1\n2 1 1 1 Q0 1"
     findings = findings_of(check(ragkpi, tmp_path, run))["findings"]
-    (found,) = [finding for finding in findings if finding["name"] == "number"]
+    (found,) = [finding for finding in findings if finding["name"] == "unreadable"]
     assert [example["line"] for example in found["examples"]] == [2]
 
 
@@ -146,7 +158,7 @@ def test_other_formats_are_checked(ragkpi, tmp_path):
 
 
 def test_the_verdict_comes_first_and_counts_many_files(ragkpi, tmp_path):
-    (tmp_path / "bad").write_bytes(FINDINGS["number"][0])
+    (tmp_path / "bad").write_bytes(FINDINGS["unreadable"][0])
     for number in range(4):
         (tmp_path / f"good{number}").write_bytes(CLEAN)
     (tmp_path / "qrels").write_bytes(QRELS)
