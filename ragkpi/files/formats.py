@@ -397,8 +397,15 @@ def read_any_qrels(
 ) -> QrelsColumns:
     """Read qrels of any format.
 
-    TREC qrels never have fractional levels; other formats can if `numbers` is ``"gains"``.
+    TREC qrels never have fractional levels; other formats can if `numbers` is ``"gains"``. A path
+    can be the name of a data set, ``irds:DATASET``.
     """
+    if path.startswith("irds:"):
+        from ragkpi.files.datasets import read_dataset
+
+        qrels = read_dataset(path)
+        sieve = reading.sieve if isinstance(reading, Reading) else None
+        return sieve.qrels(qrels) if sieve else qrels
     with Source(path) as source:
         return reader_of("qrels", source, reading).read_qrels(source).read_as(numbers)
 
