@@ -6,7 +6,7 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from itertools import chain, combinations, groupby
+from itertools import combinations, groupby
 from typing import Literal
 
 import numpy as np
@@ -224,28 +224,25 @@ def _bounded(
 
 
 def _swaps(runs: RunsWithHoles, bounded: Sequence[Bounded], scores: Sequence[Scores]) -> list[Swap]:
-    pairs: list[tuple[Metric, tuple[int, int]]] = []
-    alike: dict[str, list[tuple[int, int]]] = {}
-    for name, of_metric in groupby(bounded, key=lambda each: each.metric.name):
-        for one, other in combinations(of_metric, 2):
-            for better, worse in ((one, other), (other, one)):
-                if _could_pass(worse, better):
-                    pair = better.run, worse.run
-                    pairs.append((better.metric, pair))
-                    if better.queries == worse.queries:
-                        alike.setdefault(name, []).append(pair)
-    totals: dict[str, list[tuple[FloatArray, IntArray]]] = {}
+    pairs = [
+        (better, worse)
+        for _, of_metric in groupby(bounded, key=lambda each: each.metric.name)
+        for one, other in combinations(of_metric, 2)
+        for better, worse in ((one, other), (other, one))
+        if _could_pass(worse, better)
+    ]
+    alike = [number for number, (one, other) in enumerate(pairs) if one.queries == other.queries]
+    totals: dict[int, list[tuple[FloatArray, IntArray]]] = {number: [] for number in alike}
     for block in runs.blocks("pairs of runs") if alike else ():
-        for name, some in alike.items():
-            metric = scores[0][name].metric
-            trials = {run: block.trials(run, metric) for run in {*chain(*some)}}
-            totals.setdefault(name, []).append(worse_at_its_best(some, trials))
-    certain = {
-        (name, pair)
-        for name, of_blocks in totals.items()
-        for pair in can_reverse(alike[name], of_blocks, [of_run[name] for of_run in scores])
-    }
-    return [Swap(metric, *pair, (metric.name, pair) in certain) for metric, pair in pairs]
+        for number in alike:
+            of_pair = (block.trials(each.run, each.metric) for each in pairs[number])
+            totals[number].append(worse_at_its_best(*of_pair))
+    swaps = []
+    for number, (better, worse) in enumerate(pairs):
+        columns = [scores[each.run][each.metric.name] for each in (worse, better)]
+        certain = number in totals and can_reverse(totals[number], *columns)
+        swaps.append(Swap(better.metric, better.run, worse.run, certain))
+    return swaps
 
 
 def _could_pass(worse: Bounded, better: Bounded) -> bool:

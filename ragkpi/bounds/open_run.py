@@ -13,7 +13,7 @@ from functools import cached_property
 
 import numpy as np
 
-from ragkpi.arrays import BoolArray, FloatArray, IntArray
+from ragkpi.arrays import BoolArray, IntArray
 from ragkpi.bounds.unjudged import DEEPEST, Holes
 from ragkpi.ranking.judged import Judged, shared
 
@@ -32,26 +32,6 @@ class OpenRun:
     def num_own(self) -> IntArray:
         """The number of own holes, (Q,)."""
         return np.asarray((self.number >= 0).sum(axis=1))
-
-    @cached_property
-    def own_rank(self) -> IntArray:
-        """The ranks of own holes, (Q, U); 0 for none."""
-        table = np.zeros(self.number.shape, dtype=np.int64)
-        own = np.flatnonzero(self.place >= 0)
-        table[self.judged.query[own], self.place[own]] = self.judged.rank[own]
-        return table
-
-    @cached_property
-    def relevant(self) -> ChosenRanks:
-        return ChosenRanks.where(self.judged, self.judged.relevant)
-
-    @cached_property
-    def holes(self) -> ChosenRanks:
-        return ChosenRanks.where(self.judged, self.place >= 0)
-
-    @cached_property
-    def either(self) -> ChosenRanks:
-        return ChosenRanks.where(self.judged, self.judged.relevant | (self.place >= 0))
 
     def under(
         self, query: IntArray, levels: IntArray, others: IntArray, scale: Sequence[int]
@@ -139,66 +119,3 @@ def _levels_of_queries(judged: Judged, levels: tuple[int, ...]) -> tuple[IntArra
     table = np.zeros((len(judged.queries), len(columns)), dtype=np.int64)
     table[judged.level_query, np.searchsorted(columns, judged.levels)] = judged.level_counts
     return columns, table
-
-
-@dataclass(frozen=True, eq=False)
-class ChosenRanks:
-    """Some ranks of each of Q queries, ascending: ``rank[starts[q]:starts[q + 1]]`` of query q."""
-
-    starts: IntArray
-    rank: IntArray
-
-    @classmethod
-    def where(cls, judged: Judged, chosen: BoolArray) -> ChosenRanks:
-        query = judged.query[chosen]
-        starts = np.searchsorted(query, np.arange(len(judged.queries) + 1))
-        return cls(starts, judged.rank[chosen])
-
-    @cached_property
-    def query(self) -> IntArray:
-        return np.repeat(np.arange(len(self.starts) - 1), np.diff(self.starts))
-
-    @cached_property
-    def number(self) -> IntArray:
-        """The number of ranks of the same query at or above each, (n,)."""
-        return np.arange(len(self.rank)) - self.starts[self.query] + 1
-
-    def count(self, query: IntArray, depth: IntArray) -> IntArray:
-        """Count the ranks of queries, (V,), down to depths, (V,)."""
-        base = self._base
-        key = query * base + np.clip(depth, 0, base - 1)
-        return np.asarray(np.searchsorted(self._keys, key, side="right") - self.starts[query])
-
-    @cached_property
-    def _base(self) -> int:
-        return int(self.rank.max(initial=0)) + 2
-
-    @cached_property
-    def _keys(self) -> IntArray:
-        return np.asarray(self.query * self._base + self.rank)
-
-    def nth(self, query: IntArray, number: IntArray) -> IntArray:
-        """Return the n-th rank of queries, (V,), or 0."""
-        exists = (number >= 1) & (number <= np.diff(self.starts)[query])
-        index = np.where(exists, self.starts[query] + number - 1, 0)
-        return np.where(exists, self.rank[index], 0) if len(self.rank) else np.zeros_like(index)
-
-    def sums(self, running: FloatArray, query: IntArray, count: IntArray) -> FloatArray:
-        """Sum the weights of the first ranks of queries, (V,), by their `running_sums`."""
-        first = self.starts[query]
-        return np.asarray(running[first + count] - running[first])
-
-    @cached_property
-    def added_shares(self) -> FloatArray:
-        """Running sums of 1 / rank, (n+1,)."""
-        return running_sums(1.0 / self.rank)
-
-    @cached_property
-    def added_precisions(self) -> FloatArray:
-        """Running sums of the precision at each rank if only these are relevant, (n+1,)."""
-        return running_sums(self.number / self.rank)
-
-
-def running_sums(weights: FloatArray) -> FloatArray:
-    """Return running sums from 0, (n,) to (n+1,)."""
-    return np.concatenate([[0.0], np.cumsum(weights)])

@@ -1,13 +1,11 @@
 """Search for the assignments of levels to holes that make a value extreme.
 
-`Trials` give the values of assignments, by judging each ranking anew or from the sums of a
-`HoleTally`. Sums in another order round differently, so the tally only chooses the extreme
-assignments of a search, and the measure itself computes their values.
+`Trials` judge every ranking anew under its assignment, and the measure itself computes the value.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import combinations_with_replacement
@@ -16,12 +14,10 @@ from math import comb
 import numpy as np
 
 from ragkpi.arrays import ROUNDING, BoolArray, FloatArray, IntArray
-from ragkpi.bounds.gain_ratios import OpenRatio
 from ragkpi.bounds.open_run import OpenRun
-from ragkpi.bounds.tally import Assignments, HoleTally
 from ragkpi.measures.gain import gain_of_levels
-from ragkpi.measures.measure import Metric, MetricScores, score
-from ragkpi.ranking.judged import Settings
+from ragkpi.measures.measure import GainRatio, Metric, MetricScores, score
+from ragkpi.ranking.judged import Settings, quotient
 from ragkpi.ranking.judgements import Judgements
 
 MOST_COUNTS = 300_000  # maximum assignments for the queries that are opened at once
@@ -65,63 +61,23 @@ class Trials:
         return np.arange(len(self.run.num_own))
 
     @cached_property
-    def ratio(self) -> OpenRatio | None:
-        """The run for a metric that is a sum of gains over an ideal; None for other metrics."""
-        ratio_of = self.metric.measure.bounds.ratio
-        return ratio_of and OpenRatio(ratio_of(**self.metric.arguments), self.run, self.scale)
+    def places(self) -> IntArray:
+        """The places of the own holes of a query, (U,)."""
+        return np.arange(self.run.number.shape[1])
 
-    @property
-    def is_level(self) -> bool:
-        """Whether all levels of the scale have the same value for certain."""
-        if self.ratio is not None:
-            return self.top == 0
-        takes_counts = self.metric.measure.takes_counts
-        return takes_counts and self.run.judged.settings.relevance_level <= self.scale[0]
+    def values(
+        self, raised: BoolArray, at_top: IntArray | int, query: IntArray | None = None
+    ) -> FloatArray:
+        """Return the statistics of queries, all or (V,), with holes at the ends of the scale.
 
-    def values(self, assignments: Assignments) -> FloatArray:
-        """Return the statistics of assignments, (V, S); tallied ones are rounded differently."""
-        measure = self.metric.measure
-        if self.is_level or not (measure.takes_counts or self.ratio):
-            return self.judged(assignments)
-        if self.ratio is not None:
-            return self.ratio.values(assignments)[:, np.newaxis]
-        tally = HoleTally(self.run, assignments)
-        statistics = np.asarray(measure.function(tally, **self.metric.arguments), dtype=np.float64)
-        return statistics if statistics.ndim == 2 else statistics[:, np.newaxis]
-
-    def values_of(self, own: BoolArray, other: IntArray) -> FloatArray:
-        """Return the statistics of every query under K assignments, (K, Q, S).
-
-        Own holes at the top are (K, Q, U); the number of others is (K, Q).
+        The `raised` own holes, (V, U), are at the top, and `at_top` of the other holes, (V,).
         """
-        measure = self.metric.measure
-        if self.ratio is not None and not self.is_level:
-            return self.ratio.values_of(own, other)[:, :, np.newaxis]
-        query = np.broadcast_to(self.every, other.shape).ravel()
-        if measure.takes_counts and measure.bounds.order == "ignored":
-            first = Assignments.first(self.run, query, own.sum(axis=2).ravel(), other.ravel())
-            statistics = self.values(first)
-        else:
-            steps = np.where(own, self.top, 0).reshape(len(query), own.shape[2])
-            statistics = self.of_steps(query, steps, self.others(query, other.ravel()))
-        return statistics.reshape(*other.shape, statistics.shape[1])
-
-    def judged(self, assignments: Assignments) -> FloatArray:
-        """Return the statistics of assignments, (V, S), by judging each ranking."""
-        size, parts = 1 + CELLS_AT_ONCE // (1 + self.run.own_rank.shape[1]), []
-        for start in range(0, max(1, len(assignments.query)), size):
-            some = Assignments._make(field[start : start + size] for field in assignments)
-            at_top = some.at_top(self.run.own_rank[some.query])
-            others = self.others(some.query, some.other)
-            parts.append(self.of_steps(some.query, np.where(at_top, self.top, 0), others))
-        return np.concatenate(parts)
-
-    def others(self, query: IntArray, at_top: IntArray | int) -> IntArray:
-        """Put some of the other holes of queries, (V,), at the top, the rest at step 0: (V, L)."""
+        query = self.every if query is None else query
         others = np.zeros((len(query), len(self.scale)), dtype=np.int64)
         others[:, 0] = self.run.num_other[query] - at_top
         others[:, -1] += at_top
-        return others
+        own = np.broadcast_to(np.where(raised, self.top, 0), (len(query), len(self.places)))
+        return self.of_steps(query, own, others)
 
     def of_thresholds(self, query: IntArray, own: IntArray, other: IntArray) -> FloatArray:
         """Return the statistics of assignments of all levels, (V, S).
@@ -129,13 +85,12 @@ class Trials:
         The first ``own[:, t]`` own holes have at least step t + 1 of the scale; `other` is the same
         for other holes, (V, T) each.
         """
-        places = np.arange(self.run.number.shape[1])
-        step = sum(
-            (places < threshold[:, np.newaxis] for threshold in own.T), np.zeros_like(places)
-        )
+        step = np.zeros((len(query), len(self.places)), dtype=np.int64)
+        for threshold in own.T:
+            step += self.places < threshold[:, np.newaxis]
         num_other = self.run.num_other[query, np.newaxis]
         others = -np.diff(other, prepend=num_other, append=0, axis=1)
-        return self.of_steps(query, np.broadcast_to(step, (len(query), len(places))), others)
+        return self.of_steps(query, step, others)
 
     def of_steps(self, query: IntArray, own: IntArray, others: IntArray) -> FloatArray:
         """Return the statistics of V rankings of queries, (V, S).
@@ -145,7 +100,7 @@ class Trials:
         """
         levels, judged = np.asarray(self.scale), self.run.judged
         size = HITS_AT_ONCE // max(1, int(np.diff(judged.starts).max(initial=1)), own.shape[1])
-        if self.ratio is not None:
+        if self.metric.measure.bounds.ratio:
             # An ideal has no room for more. The measure sorts the documents that are left.
             others = np.minimum(others, self.metric.depth or others.max(initial=0))
             sorted_ones = judged.num_judged.max(initial=1) + others.sum(axis=1).max(initial=0)
@@ -163,35 +118,15 @@ def candidates_of(trials: Trials) -> FloatArray:
 
     The measure's `Bounds` declare the search.
     """
-    search = trials.metric.measure.bounds.search
-    if search == "counts":
-        return _every_count(trials) if is_exact(trials) else _outer(trials)
-    if search == "staircase" and not trials.is_level:
+    bounds, run = trials.metric.measure.bounds, trials.run
+    if bounds.search == "staircase":
         return _staircase(trials)
-    return np.stack([trials.judged(corner) for corner in _corners(trials.run)], axis=1)
-
-
-def _corners(run: OpenRun) -> Iterator[Assignments]:
-    """Put own holes at one end of the scale, and other holes at one end."""
-    every, none = np.arange(len(run.num_own)), np.zeros_like(run.num_own)
-    for other in (none, run.num_other) if run.num_other.any() else (none,):
-        for own in (none, run.num_own):
-            yield Assignments.first(run, every, own, other)
-
-
-def _every_count(trials: Trials) -> FloatArray:
-    """Try every number of own and of other holes at every level: (Q, C, S)."""
-    parts: list[FloatArray] = []
-    for query, maxima in enumerate(zip(trials.run.num_own, trials.run.num_other, strict=True)):
-        # Falling sequences of thresholds.
-        own, other = (
-            np.array([*combinations_with_replacement(range(int(number), -1, -1), trials.top)])
-            for number in maxima
-        )
-        left, right = np.divmod(np.arange(len(own) * len(other)), len(other))
-        queries = np.full(len(left), query)
-        parts.append(trials.of_thresholds(queries, own[left], other[right]))
-    return stacked([part[np.newaxis] for part in parts])
+    if bounds.search == "corners":
+        return np.stack([own for of_other in _corners(trials) for own in of_other], axis=1)
+    if is_exact(trials):
+        return _every_count(trials)
+    assert bounds.outer is not None, "a search of counts may be too large"
+    return bounds.outer(run.judged, run.num_own, run.num_other, **trials.metric.arguments)
 
 
 def is_exact(trials: Trials) -> bool:
@@ -205,43 +140,87 @@ def is_exact(trials: Trials) -> bool:
     return sum(counts) <= MOST_COUNTS
 
 
-def _outer(trials: Trials) -> FloatArray:
-    bounds, run = trials.metric.measure.bounds, trials.run
-    assert bounds.outer is not None, "a search of counts may be too large"
-    return bounds.outer(run.judged, run.num_own, run.num_other, **trials.metric.arguments)
-
-
-_SIDES: Sequence[Callable[[OpenRun, IntArray, IntArray], Assignments]] = (
-    Assignments.first,
-    Assignments.last,
-)
+def _every_count(trials: Trials) -> FloatArray:
+    """Try every number of own and of other holes at every level: (Q, C, S)."""
+    parts: list[FloatArray] = []
+    for query, maxima in enumerate(zip(trials.run.num_own, trials.run.num_other, strict=True)):
+        # Falling sequences of thresholds.
+        own, other = (
+            np.array([*combinations_with_replacement(range(int(number), -1, -1), trials.top)])
+            for number in maxima
+        )
+        left, right = np.divmod(np.arange(len(own) * len(other)), len(other))
+        queries = np.full(len(left), query)
+        parts.append(trials.of_thresholds(queries, own[left], other[right])[np.newaxis])
+    return stacked(parts)
 
 
 def _staircase(trials: Trials) -> FloatArray:
-    """Put any number of own holes, the first or the last ones, at the top: (Q, C, S).
-
-    Only candidates that can be extremes are returned.
-    """
-    run, candidates, sides = trials.run, [], _SIDES
-    if trials.ratio is not None:
-        own, sides = trials.ratio.best_thresholds(), _SIDES[1:]
-        candidates.append(trials.of_thresholds(trials.every, own, np.zeros_like(own)))
-    query, count = numbered(run.num_own + 1)
-    tables = [_padded(trials.values(side(run, query, count)), run.num_own + 1) for side in sides]
-    if tables[0].shape[2] > 1 or any(np.isnan(table).any() for table in tables):
+    """Put any number of own holes, the first or the last ones, at the top: (Q, C, S)."""
+    run, ratio = trials.run, trials.metric.measure.bounds.ratio
+    num_own, first, last = run.num_own[:, np.newaxis], [], []
+    for count in range(run.number.shape[1] + 1):
+        last.append(trials.values(trials.places >= num_own - count, run.num_other))
+        if ratio is None:
+            first.append(trials.values(trials.places < np.minimum(count, num_own), 0))
+    if ratio is not None:
+        own = best_thresholds(ratio(**trials.metric.arguments), run, trials.scale)
+        first.append(trials.of_thresholds(trials.every, own, np.zeros_like(own)))
+    values = np.stack([*first, *last], axis=1)
+    if values.shape[2] > 1 or np.isnan(values).any():
         # The extremes of ratios of means, and with NA, depend on all queries.
-        return np.concatenate(tables, axis=1)
-    for side, table in zip(sides, tables, strict=True):
-        for choice in (np.argmin, np.argmax):
-            best = side(run, trials.every, choice(table[:, :, 0], axis=1))
-            candidates.append(trials.judged(best))
-    return np.stack(candidates, axis=1)
+        return values
+    return np.stack([values.min(axis=1), values.max(axis=1)], axis=1)
 
 
-def numbered(sizes: IntArray) -> tuple[IntArray, IntArray]:
-    """Return the group of each row, for groups of these sizes, and its number there, from 0."""
-    group = np.repeat(np.arange(len(sizes)), sizes)
-    return group, np.arange(len(group)) - (np.cumsum(sizes) - sizes)[group]
+_STEPS = 100
+
+
+def best_thresholds(measure: GainRatio, run: OpenRun, scale: Sequence[int]) -> IntArray:
+    """Return the number of own holes at or above each level of the best assignment, (Q, T).
+
+    Levels fall down the ranks and other holes are worthless. The value is a ratio N / D of sums
+    over the T steps of the scale. Dinkelbach's iteration: the assignment with the maximum of
+    N - v D, where v is the value so far, has a larger value, until v is the maximum. For a
+    fixed v the steps of the scale are independent.
+    """
+    gains, judged = measure.gain(np.asarray(scale, dtype=np.int64)), run.judged
+    num_holes, every = run.num_own + run.num_other, np.arange(len(run.num_own))
+    number = np.arange(run.number.shape[1] + 1)
+    # The sums of weighted gains if own holes are worthless, and what the first own holes add.
+    weights, own = measure.weight(judged.rank), np.flatnonzero(run.place >= 0)
+    worthless = np.where(run.place >= 0, gains[0], measure.gain(judged.level)) * weights
+    raised = np.zeros((len(every), len(number)))
+    raised[judged.query[own], 1 + run.place[own]] = weights[own]
+    raised = raised.cumsum(axis=1)
+    raised[number > run.num_own[:, np.newaxis]] = -np.inf
+    # The documents at or above each gain if holes are worthless, and the ideal sum of each number.
+    at_or_above = []
+    for gain in gains:
+        counts = np.where(measure.gain(judged.levels) >= gain, judged.level_counts, 0)
+        reaching = np.bincount(judged.level_query, counts, len(every)).astype(np.int64)
+        at_or_above.append(reaching)
+    at_or_above[0] += num_holes
+    most = int(at_or_above[0].max(initial=0) + num_holes.max(initial=0))
+    filled = np.append(0.0, np.cumsum(measure.weight(np.arange(1, most + 1))))
+    ideals = [filled[reaching[:, np.newaxis] + number] for reaching in at_or_above[1:]]
+    steps = [*zip(np.diff(gains), ideals, strict=True)]
+    value, chosen = np.zeros(len(every)), np.zeros((len(every), len(steps)), dtype=np.int64)
+    for _ in range(_STEPS):
+        total, ideal = judged.per_query(worthless), gains[0] * filled[at_or_above[0]]
+        best = np.zeros_like(chosen)
+        for step, (gain, sums) in enumerate(steps):
+            best[:, step] = (gain * raised - value[:, np.newaxis] * gain * sums).argmax(axis=1)
+        np.minimum.accumulate(best, axis=1, out=best)
+        for (gain, sums), count in zip(steps, best.T, strict=True):
+            total += gain * raised[every, count]
+            ideal += gain * sums[every, count]
+        reached = quotient(total, ideal)
+        better = reached > value
+        if not better.any():
+            break
+        value[better], chosen[better] = reached[better], best[better]
+    return chosen
 
 
 def stacked(tables: Sequence[FloatArray]) -> FloatArray:
@@ -250,114 +229,82 @@ def stacked(tables: Sequence[FloatArray]) -> FloatArray:
     return np.concatenate([table[:, columns.clip(max=table.shape[1] - 1)] for table in tables])
 
 
-def _padded(statistics: FloatArray, sizes: IntArray) -> FloatArray:
-    """Stack groups of statistics of these sizes, (q, C, S), padded with the last of each."""
-    starts = np.cumsum(sizes) - sizes
-    index = np.minimum(np.arange(int(sizes.max(initial=1))), sizes[:, np.newaxis] - 1)
-    return np.asarray(statistics[starts[:, np.newaxis] + index])
+def _corners(trials: Trials) -> list[list[FloatArray]]:
+    """Return statistics, (Q, S), with own holes at both ends of the scale, by those of others."""
+    others = (0, trials.run.num_other) if trials.run.num_other.any() else (0,)
+    return [[trials.values(np.asarray(own), other) for own in (False, True)] for other in others]
 
 
-def spreads(trials: Trials, judged: IntArray | int = 0) -> FloatArray:
-    """Return the `spread` of the first statistic over the corners, (Q,).
+def spreads(trials: Trials) -> FloatArray:
+    """Return the `spread` of the first statistic over the corners, (Q,)."""
+    values = [of_own[:, 0] for of_other in _corners(trials) for of_own in of_other]
+    return spread(np.stack(values, axis=1))
 
-    If some of the other holes are `judged`, return the mean over both ends of the scale as their
-    level.
+
+def spread_if_other_judged(trials: Trials) -> FloatArray:
+    """Return the `spreads` that remain after judging a hole of other runs, (Q,).
+
+    This is the mean over both ends of the scale as its level.
     """
-    run, none = trials.run, np.zeros_like(trials.run.num_own)
+    run, one = trials.run, np.minimum(trials.run.num_other, 1)
     by_level = []
-    for at_top in (0, judged) if np.any(judged) else (0,):
+    for others in ((0, run.num_other - one), (one, run.num_other)):
         values = [
-            trials.values(Assignments.first(run, trials.every, own, other + at_top))[:, 0]
-            for own in (none, run.num_own)
-            for other in (none, run.num_other - judged)
+            trials.values(np.asarray(own), other)[:, 0] for other in others for own in (False, True)
         ]
         by_level.append(spread(np.stack(values, axis=1)))
     return np.asarray(np.mean(by_level, axis=0))
 
 
-def spread_if_one_judged(trials: Trials) -> FloatArray:
-    """Return the `spreads` that remain after judging an own hole, (m,).
-
-    This is the mean over both ends of the scale as its level, for each own hole of each query.
-    """
-    run, none = trials.run, np.zeros_like(trials.run.num_own)
+def spread_if_own_judged(trials: Trials) -> FloatArray:
+    """Return the same after judging an own hole, (Q, U)."""
+    run, corners = trials.run, _corners(trials)
+    none, left = np.zeros_like(run.num_own), np.zeros(run.number.shape)
     # If only numbers count, all own holes of a query leave the same spread.
-    unranked = trials.metric.measure.bounds.order == "ignored"
-    query, number = numbered(np.minimum(run.num_own, 1) if unranked else run.num_own)
-    by_end = []
-    for own, end in ((none, False), (run.num_own, True)):
-        at_end, values = np.full(len(query), end), []
-        for other in (none, run.num_other):
-            alone = Assignments.first(run, trials.every, own, other)
-            assignments = Assignments.one(run, query, number + 1, at_end, other[query])
-            values += [trials.values(alone)[query, 0], trials.values(assignments)[:, 0]]
-        by_end.append(spread(np.stack(values, axis=1)))
-    return np.repeat((by_end[0] + by_end[1]) / 2, run.num_own[run.num_own > 0] if unranked else 1)
+    same = trials.metric.measure.bounds.order == "ignored"
+    for place in trials.places[:1].tolist() if same else trials.places.tolist():
+        query, one = np.flatnonzero(run.num_own > place), trials.places == place
+        by_level = []
+        for level, alone in enumerate((~one, one)):
+            values = []
+            for other, of_other in zip((none, run.num_other), corners, strict=False):
+                values.append(of_other[level][query, 0])
+                values.append(trials.values(alone, other[query], query)[:, 0])
+            by_level.append(spread(np.stack(values, axis=1)))
+        left[query, place:] = np.mean(by_level, axis=0)[:, np.newaxis]
+    return left
 
 
-def worse_at_its_best(
-    pairs: Sequence[tuple[int, int]], trials: Mapping[int, Trials]
-) -> tuple[FloatArray, IntArray]:
-    """Sum the statistics of pairs of a better and a worse run in the worse run's best case.
+def worse_at_its_best(better: Trials, worse: Trials) -> tuple[FloatArray, IntArray]:
+    """Sum the statistics of two runs in the best case of the worse one.
 
     Holes that only the worse run retrieves get the top level, holes of only the better run are
     worthless, and each query's shared holes get the one of these levels that helps more. Return the
-    sums of the worse and the better run, (2, P, S), and the numbers of their values, (2, P).
+    sums of the worse and the better run, (2, S), and the number of their values, (2,).
     """
-    metric = next(iter(trials.values())).metric
-    # Whether each hole is an own hole; number -1 is none.
-    last = max(int(of_run.run.number.max(initial=-1)) for of_run in trials.values())
-    is_own = {run: np.zeros(last + 2, dtype=bool) for run in trials}
-    for run, of_run in trials.items():
-        is_own[run][of_run.run.number[of_run.run.number >= 0]] = True
-    sides: list[list[FloatArray]] = [[np.empty(0)] * len(pairs), [np.empty(0)] * len(pairs)]
-    for run in trials:
-        numbers = [number for number, pair in enumerate(pairs) if run in pair]
-        rivals = [sum(pairs[number]) - run for number in numbers]
-        is_worse = np.array([pairs[number][1] == run for number in numbers])
-        shared = np.stack([is_own[rival][trials[run].run.number] for rival in rivals])
-        of_rivals = np.stack([trials[rival].run.num_own for rival in rivals])
-        of_pairs = _beside(trials[run], shared, of_rivals, is_worse)
-        for number, worse, rows in zip(numbers, is_worse, of_pairs, strict=True):
-            sides[0 if worse else 1][number] = rows
-    worse, better = map(np.stack, sides)  # (P, 2, Q, S)
-    first, second = metric.measure.sign * np.moveaxis(worse - better, 1, 0)[..., 0]
-    raised = (second > first)[:, :, np.newaxis]
-    chosen = np.stack([np.where(raised, rows[:, 1], rows[:, 0]) for rows in (worse, better)])
-    has_value = ~np.isnan(chosen).any(axis=3)
-    return np.where(has_value[..., np.newaxis], chosen, 0.0).sum(axis=2), has_value.sum(axis=2)
-
-
-def _beside(
-    trials: Trials, shared: BoolArray, of_rivals: IntArray, is_worse: BoolArray
-) -> FloatArray:
-    """Return a run's statistics with shared holes worthless, and at the top, (m, 2, Q, S).
-
-    The run is the worse or the better one of a pair with each of m rivals, which share some of its
-    own holes, (m, Q, U), in these numbers, (m, Q).
-    """
-    alone = is_worse[:, np.newaxis, np.newaxis] & ~shared & (trials.run.number >= 0)
-    own = np.stack([alone, alone | shared], axis=1)
-    other = np.where(is_worse[:, np.newaxis], 0, of_rivals - shared.sum(axis=2))
-    rows = trials.values_of(np.concatenate(own), np.repeat(other, 2, axis=0))
-    return rows.reshape(len(is_worse), 2, *rows.shape[1:])
+    own = worse.run.number >= 0
+    shared, of_both = (
+        np.isin(one.run.number, other.run.number) & (one.run.number >= 0)
+        for one, other in ((worse, better), (better, worse))
+    )
+    alone = worse.run.num_own - shared.sum(axis=1)
+    low = np.stack([worse.values(own & ~shared, 0), better.values(np.zeros_like(of_both), alone)])
+    high = np.stack([worse.values(own, 0), better.values(of_both, alone)])
+    leads = [worse.metric.measure.sign * (rows[0] - rows[1])[:, :1] for rows in (low, high)]
+    rows = np.where(leads[1] > leads[0], high, low)
+    has_value: BoolArray = np.asarray(~np.isnan(rows).any(axis=2))
+    return np.where(has_value[..., np.newaxis], rows, 0.0).sum(axis=1), has_value.sum(axis=1)
 
 
 def can_reverse(
-    pairs: Sequence[tuple[int, int]],
-    of_blocks: Sequence[tuple[FloatArray, IntArray]],
-    columns: Sequence[MetricScores],
-) -> Iterator[tuple[int, int]]:
-    """Yield the pairs in which the worse run wins by `worse_at_its_best` over all queries.
-
-    `columns` are the scores of each run.
-    """
+    of_blocks: Sequence[tuple[FloatArray, IntArray]], worse: MetricScores, better: MetricScores
+) -> bool:
+    """Return whether the worse run wins by `worse_at_its_best` over all queries."""
     sums, counts = (np.sum(parts, axis=0) for parts in zip(*of_blocks, strict=True))
-    for pair, of_runs, count in zip(pairs, sums.swapaxes(0, 1), counts.T, strict=True):
-        runs = zip(reversed(pair), of_runs, count, strict=True)
-        won, lost = (float(_summary(columns[run], *of_run)) for run, *of_run in runs)
-        if columns[0].metric.measure.sign * (won - lost) > ROUNDING:
-            yield pair
+    won, lost = (
+        float(_summary(*of_run)) for of_run in zip((worse, better), sums, counts, strict=True)
+    )
+    return worse.metric.measure.sign * (won - lost) > ROUNDING
 
 
 def _summary(column: MetricScores, sums: FloatArray, count: IntArray) -> FloatArray:
@@ -366,9 +313,6 @@ def _summary(column: MetricScores, sums: FloatArray, count: IntArray) -> FloatAr
     with np.errstate(divide="ignore", invalid="ignore"):
         valid = np.asarray(count + absent, dtype=np.float64)
         return aggregate.summary(sums + absent * aggregate.absent, valid)
-
-
-_STEPS = 100
 
 
 def extreme_summary(candidates: FloatArray, column: MetricScores, sign: int) -> float:

@@ -5,29 +5,24 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import NamedTuple, TypeAlias
+from typing import NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
 from ragkpi.arrays import BoolArray, IntArray
-from ragkpi.files.lines import Tokens, spans
+from ragkpi.files.lines import Tokens
 from ragkpi.ranking.judged import Settings
 from ragkpi.ranking.judgements import Judgements
 from ragkpi.ranking.reading import Hits
 
 DEEPEST = np.iinfo(np.int32).max
-ROWS_AT_ONCE = 1 << 17  # sorting the hashes of this many documents fits into the cache
-
-# Numbers of queries, holes or ranks: there can be millions, and int64 takes twice the memory.
-SmallInts: TypeAlias = "npt.NDArray[np.int32]"
 
 
 class HolesOfRun(NamedTuple):
     """The m holes that a run retrieves, by query and rank."""
 
-    number: SmallInts  # (m,), of each among all holes
-    rank: SmallInts  # (m,)
+    number: IntArray  # (m,), of each among all holes
+    rank: IntArray  # (m,)
 
 
 @dataclass(frozen=True, eq=False)
@@ -36,27 +31,26 @@ class Holes:
 
     judgements: Judgements
     of_runs: Sequence[HolesOfRun]  # length R
-    query: SmallInts  # (n,), of each hole in the judgements, ascending
+    query: IntArray  # (n,), of each hole in the judgements, ascending
     document: Tokens  # (n,)
 
     def __len__(self) -> int:
         return len(self.query)
 
     @cached_property
-    def best_rank(self) -> SmallInts:
+    def best_rank(self) -> IntArray:
         """The best rank of each hole in any run, (n,)."""
-        best = np.full(len(self), DEEPEST, dtype=np.int32)
+        best = np.full(len(self), DEEPEST, dtype=np.int64)
         for number, rank in self.of_runs:
             best[number] = np.minimum(best[number], rank)
         return best
 
     @cached_property
-    def num_runs(self) -> SmallInts:
+    def num_runs(self) -> IntArray:
         """The number of runs that retrieve each hole, (n,)."""
-        count = np.zeros(len(self), dtype=np.int32)
-        for number, _ in self.of_runs:
-            count[number] += 1  # a run has each document once
-        return count
+        return np.bincount(
+            np.concatenate([run.number for run in self.of_runs]), minlength=len(self)
+        )
 
     def within(self, depth: int | None) -> BoolArray:
         """Whether some run retrieves each hole down to a depth, (n,); None for any depth."""
@@ -65,9 +59,8 @@ class Holes:
     def num_own(self, depth: int | None) -> IntArray:
         """The number of holes of all runs for each judged query down to a depth, (J,)."""
         deepest, count = DEEPEST if depth is None else depth, len(self.judgements.queries)
-        tops = (number[rank <= deepest] for number, rank in self.of_runs)
-        numbers = [np.bincount(self.query[number], minlength=count) for number in tops]
-        return np.asarray(np.sum(numbers, axis=0))
+        own = np.concatenate([number[rank <= deepest] for number, rank in self.of_runs])
+        return np.bincount(self.query[own], minlength=count)
 
     def of_queries(self, first: int, last: int) -> tuple[Holes, int]:
         """Return the holes of the queries in a range, and the number of holes before them."""
@@ -88,55 +81,25 @@ def find_holes(judgements: Judgements, runs: Sequence[Hits], settings: Settings)
     count. `UsageError` for qrels with gains instead of levels.
     """
     judgements.refuse_gains("holes are filled with levels")
-    # One text, with offsets only of these documents: offsets of all documents take three times the
-    # memory of the text.
-    texts = [run.top.document.buffer for run in runs]
-    text = texts[0] if len(texts) == 1 else np.concatenate(texts)
-    before = np.cumsum([0, *map(len, texts)]).tolist()
-    unjudged = [_unjudged(run, judgements, settings) for run in runs]
-    numbers: list[list[SmallInts]] = [[] for _ in runs]
-    queries: list[SmallInts] = [np.empty(0, dtype=np.int32)]
-    kept, count = [Tokens(text, np.empty(0, np.int64), np.empty(0, np.int64))], 0
-    for first, last in spans(np.sum([starts for starts, *_ in unjudged], axis=0), ROWS_AT_ONCE):
-        retrieved, sizes = [], []
-        for run, (starts, row, _), shift in zip(runs, unjudged, before, strict=False):
-            document = run.top.document.take(row[starts[first] : starts[last]])
-            retrieved.append(Tokens(text, document.start + shift, document.end + shift))
-            sizes.append(np.diff(starts[first : last + 1]))
-        document = Tokens.joined(retrieved)
-        query = np.repeat(np.tile(np.arange(first, last), len(runs)), np.concatenate(sizes))
-        places = np.arange(len(query))
-        # A run has each document once.
-        alike = document.first_rows(query) if len(runs) > 1 else places
-        holes = np.flatnonzero(alike == places)
-        holes = holes[np.argsort(query[holes], kind="stable")]
-        number = np.empty(len(query), dtype=np.int32)
-        number[holes] = count + np.arange(len(holes))
-        ends = np.cumsum([size.sum() for size in sizes])[:-1]
-        for of_run, part in zip(numbers, np.split(number[alike], ends), strict=True):
-            of_run.append(part)
-        queries.append(query[holes].astype(np.int32))
-        kept.append(document.take(holes))
-        count += len(holes)
-    of_runs = [
-        HolesOfRun(np.concatenate([np.empty(0, dtype=np.int32), *parts]), rank)
-        for parts, (*_, rank) in zip(numbers, unjudged, strict=True)
-    ]
-    return Holes(judgements, of_runs, np.concatenate(queries), Tokens.joined(kept))
-
-
-def _unjudged(
-    run: Hits, judgements: Judgements, settings: Settings
-) -> tuple[IntArray, SmallInts, SmallInts]:
-    """Return the rows and ranks of the unjudged documents of a run, by query and rank, (m,) each.
-
-    The first array, (J + 1,), has the start of each judged query.
-    """
-    row, deepest = run.rows_of_top(judgements), settings.max_retrieved
-    unjudged = np.ones(len(run.top.document), dtype=bool)
-    unjudged[row[(row >= 0) & (judgements.level[run.judgement] >= 0)]] = False
-    rank, query = run.top.rank, run.top.query[run.top.group]
-    rows = np.flatnonzero(unjudged & (rank <= (DEEPEST if deepest is None else deepest)))
-    rows = rows[np.argsort(query[rows], kind="stable")]
-    starts = np.searchsorted(query[rows], np.arange(len(judgements.queries) + 1))
-    return starts, rows.astype(np.int32), rank[rows].astype(np.int32)
+    deepest = DEEPEST if settings.max_retrieved is None else settings.max_retrieved
+    queries, ranks, documents = [], [], []
+    for run in runs:
+        row, rank, query = run.rows_of_top(judgements), run.top.rank, run.top.query[run.top.group]
+        unjudged = np.ones(len(run.top.document), dtype=bool)
+        unjudged[row[(row >= 0) & (judgements.level[run.judgement] >= 0)]] = False
+        rows = np.flatnonzero(unjudged & (rank <= deepest))
+        rows = rows[np.argsort(query[rows], kind="stable")]
+        queries.append(query[rows])
+        ranks.append(rank[rows])
+        documents.append(run.top.document.take(rows))
+    query, document = np.concatenate(queries), Tokens.joined(documents)
+    places = np.arange(len(query))
+    first = document.first_rows(query) if len(runs) > 1 else places  # a run has each document once
+    holes = np.flatnonzero(first == places)
+    holes = holes[np.argsort(query[holes], kind="stable")]
+    number = np.empty_like(places)
+    number[holes] = np.arange(len(holes))
+    of_runs = np.split(number[first], np.cumsum([len(rank) for rank in ranks])[:-1])
+    return Holes(
+        judgements, list(map(HolesOfRun, of_runs, ranks)), query[holes], document.take(holes)
+    )

@@ -39,7 +39,7 @@ from ragkpi.measures.measure import (
 from ragkpi.measures.parameters import Cutoffs, Option
 from ragkpi.measures.precision import recall
 from ragkpi.measures.tied import Tail, share_reaching, tail
-from ragkpi.ranking.judged import Counts, Judged, quotient, shared
+from ragkpi.ranking.judged import Judged, quotient, shared
 from ragkpi.wording import named
 
 COLLAPSED = 0.95  # chance of success from which a query cannot tell systems apart
@@ -52,7 +52,7 @@ _LARGEST = 63  # bits of a corpus size
 
 
 @shared
-def corpus_size(judged: Counts) -> IntArray:
+def corpus_size(judged: Judged) -> IntArray:
     """Return N, (Q,): the corpus size of each query.
 
     `UsageError` if N is unknown, or below the number of documents judged or retrieved for a query.
@@ -76,7 +76,7 @@ def corpus_size(judged: Counts) -> IntArray:
     return size
 
 
-def draws(judged: Counts, cutoff: int) -> IntArray:
+def draws(judged: Judged, cutoff: int) -> IntArray:
     """Return the size of the random draw, (Q,): K, or with ``--draws ret`` the documents shown.
 
     A smaller corpus is drawn whole.
@@ -109,7 +109,7 @@ class Needed(NamedTuple):
 
 
 @shared
-def chance(judged: Counts, cutoff: int, needed: Needed) -> Tail:
+def chance(judged: Judged, cutoff: int, needed: Needed) -> Tail:
     """Return the chance of success in the draws, for every query."""
     R = judged.num_rel
     return tail(corpus_size(judged), R, draws(judged, cutoff), needed.of(R))
@@ -131,15 +131,15 @@ def chance_statistics(tail: Tail, bits_of_chance: int) -> FloatArray:
     return np.column_stack([tail.complement, banded])
 
 
-def succeeds(judged: Counts, cutoff: int, needed: Needed) -> BoolArray | FloatArray:
+def succeeds(judged: Judged, cutoff: int, needed: Needed) -> BoolArray | FloatArray:
     """Return which queries succeed, (Q,), or with ``ties="expected"`` in what share of orders."""
     num_needed = needed.of(judged.num_rel)
-    if isinstance(judged, Judged) and judged.tied is not None:
+    if judged.tied is not None:
         return share_reaching(judged, cutoff, num_needed)
     return np.asarray(judged.num_rel_at(cutoff) >= num_needed)
 
 
-def _where_possible(judged: Counts, m: int, *statistics: FloatArray | BoolArray) -> FloatArray:
+def _where_possible(judged: Judged, m: int, *statistics: FloatArray | BoolArray) -> FloatArray:
     """Stack statistics as columns, (Q, S), NaN where success is impossible."""
     rows = np.column_stack(statistics).astype(np.float64)
     rows[judged.num_rel < m] = np.nan
@@ -147,7 +147,7 @@ def _where_possible(judged: Counts, m: int, *statistics: FloatArray | BoolArray)
 
 
 def _success_and_chance(
-    judged: Counts, cutoff: int, needed: Needed, deepest: int = 0
+    judged: Judged, cutoff: int, needed: Needed, deepest: int = 0
 ) -> FloatArray:
     """Stack success and chance, with room for the statistics of a greater cutoff."""
     bits = needed.bits(max(cutoff, deepest))
@@ -155,7 +155,7 @@ def _success_and_chance(
     return _where_possible(judged, needed.m, succeeds(judged, cutoff, needed), by_chance)
 
 
-def _recall_by_chance(judged: Counts, cutoff: int) -> FloatArray:
+def _recall_by_chance(judged: Judged, cutoff: int) -> FloatArray:
     return quotient(draws(judged, cutoff), corpus_size(judged))
 
 
@@ -324,7 +324,7 @@ _between_depths = partial(_chance, bounds=UNPROVEN, expected=None)
 
 
 @_over_chance(rate="always", needs=frozenset(), cautions=(), expected="itself")
-def p_obs(judged: Counts, cutoff: int, m: int, recall: float) -> FloatArray:
+def p_obs(judged: Judged, cutoff: int, m: int, recall: float) -> FloatArray:
     """Observed success: whether the top K holds at least m relevant documents.
 
     Formula:    [h >= m], h = relevant documents in the top K
@@ -338,7 +338,7 @@ def p_obs(judged: Counts, cutoff: int, m: int, recall: float) -> FloatArray:
 
 
 @_of_success(style="significant")
-def p_rand(judged: Counts, cutoff: int, m: int, recall: float) -> FloatArray:
+def p_rand(judged: Judged, cutoff: int, m: int, recall: float) -> FloatArray:
     """Chance of success: the probability that K random documents include m relevant ones.
 
     Formula:    P(X >= m), X hypergeometric (N, R, K); for m = 1: 1 - C(N-R,K) / C(N,K)
@@ -351,7 +351,7 @@ def p_rand(judged: Counts, cutoff: int, m: int, recall: float) -> FloatArray:
 
 
 @_over_chance(aggregate=SUMMARY_RATIO, style="significant", expected="itself")
-def ef(judged: Counts, cutoff: int, m: int, recall: float) -> FloatArray:
+def ef(judged: Judged, cutoff: int, m: int, recall: float) -> FloatArray:
     """Enrichment factor: how many times as often as a random draw the top K succeeds.
 
     Formula:    mean p_obs / mean p_rand
@@ -364,7 +364,7 @@ def ef(judged: Counts, cutoff: int, m: int, recall: float) -> FloatArray:
 
 
 @_over_chance(aggregate=BITS, aliases=("BoR",), expected="itself")
-def bor(judged: Counts, cutoff: int, m: int, recall: float) -> FloatArray:
+def bor(judged: Judged, cutoff: int, m: int, recall: float) -> FloatArray:
     """Bits-over-Random: how much more often than a random draw the top K succeeds, in bits.
 
     Formula:    log2(mean p_obs / mean p_rand); one query: log2([h >= m] / p_rand)
@@ -402,7 +402,7 @@ def bor_max_qmean(judged: Judged, cutoff: int, m: int, recall: float) -> FloatAr
 
 
 @_recall(aggregate=SUMMARY_RATIO, style="significant", expected="itself")
-def ef_recall(judged: Counts, cutoff: int, m: int) -> FloatArray:
+def ef_recall(judged: Judged, cutoff: int, m: int) -> FloatArray:
     """Enrichment factor of recall, as in virtual screening.
 
     Formula:    mean recall_K / (K / N); one query: (h / K) / (R / N)
@@ -414,7 +414,7 @@ def ef_recall(judged: Counts, cutoff: int, m: int) -> FloatArray:
 
 
 @_recall(aggregate=LOG2_RATIO, expected="itself")
-def bor_recall(judged: Counts, cutoff: int, m: int) -> FloatArray:
+def bor_recall(judged: Judged, cutoff: int, m: int) -> FloatArray:
     """Bits-over-Random of recall: recall relative to that of a random draw, in bits.
 
     Formula:    log2(mean recall_K / (K / N)); K/N is the recall of a random draw for any R

@@ -24,7 +24,7 @@ from ragkpi.measures.measure import (
     record,
 )
 from ragkpi.measures.parameters import RealList
-from ragkpi.ranking.judged import Counts, Judged, quotient
+from ragkpi.ranking.judged import Judged, quotient
 
 MEASURES: list[Measure] = []
 
@@ -73,7 +73,7 @@ def num_ret(judged: Judged) -> IntArray:
 
 
 @_count(bounds=CORNERS_OF_COUNTS, expected="unchanged", aliases=("NumRel",))
-def num_rel(judged: Counts) -> IntArray:
+def num_rel(judged: Judged) -> IntArray:
     """Relevant documents in the judgements, retrieved or not, summed over queries.
 
     Formula:    R = number of documents judged at or above the relevance level (-l)
@@ -85,7 +85,7 @@ def num_rel(judged: Counts) -> IntArray:
 
 
 @_count(better="higher", bounds=CORNERS_OF_COUNTS, aliases=("NumRelRet",))
-def num_rel_ret(judged: Counts) -> IntArray:
+def num_rel_ret(judged: Judged) -> IntArray:
     """Relevant documents retrieved, summed over queries.
 
     Formula:    rr = number of retrieved documents judged at or above the relevance level
@@ -138,7 +138,7 @@ def relstring(judged: Judged, length: tuple[float, ...]) -> npt.NDArray[np.objec
 
 
 @_set(parameters=RealList((1.0, -1.0, 0.0, 0.0), "coefficients", length=4))
-def utility(judged: Counts, coefficients: tuple[float, ...]) -> FloatArray:
+def utility(judged: Judged, coefficients: tuple[float, ...]) -> FloatArray:
     """Linear utility of the whole retrieved set.
 
     Formula:    a·rr + b·(n - rr) + c·(R - rr) + d·(N + rr - n - R), N = documents in the
@@ -154,7 +154,7 @@ def utility(judged: Counts, coefficients: tuple[float, ...]) -> FloatArray:
     return gained
 
 
-def _corpus_size_of_user(judged: Counts) -> IntArray:
+def _corpus_size_of_user(judged: Judged) -> IntArray:
     """Return the corpus size that the user gave, (Q,), or 0."""
     shared = judged.settings.corpus_size or 0
     if not judged.settings.corpus_sizes:
@@ -164,7 +164,7 @@ def _corpus_size_of_user(judged: Counts) -> IntArray:
 
 
 @_set(ties="monotone", aliases=("SetP",), resembles=("P", "Prec", "precision"))
-def set_P(judged: Counts) -> FloatArray:
+def set_P(judged: Judged) -> FloatArray:
     """Precision of the whole retrieved set.
 
     Formula:    rr / n, rr = relevant documents retrieved, n = documents retrieved
@@ -176,7 +176,7 @@ def set_P(judged: Counts) -> FloatArray:
 
 
 @_set(aliases=("SetRelP",))
-def set_relative_P(judged: Counts) -> FloatArray:
+def set_relative_P(judged: Judged) -> FloatArray:
     """Precision of the whole retrieved set relative to its maximum.
 
     Formula:    rr / min(n, R)
@@ -188,7 +188,7 @@ def set_relative_P(judged: Counts) -> FloatArray:
 
 
 @_set(ties="monotone", aliases=("SetR",), resembles=("R", "Rec", "recall"))
-def set_recall(judged: Counts) -> FloatArray:
+def set_recall(judged: Judged) -> FloatArray:
     """Recall of the whole retrieved set.
 
     Formula:    rr / R
@@ -200,7 +200,7 @@ def set_recall(judged: Counts) -> FloatArray:
 
 
 @_set(aliases=("SetAP",))
-def set_map(judged: Counts) -> FloatArray:
+def set_map(judged: Judged) -> FloatArray:
     """Unranked average precision: precision times recall of the whole retrieved set.
 
     Formula:    (rr · rr) / (n · R)
@@ -224,7 +224,7 @@ def _weighs_from_zero(arguments: Mapping[str, Any]) -> bool:
     aliases=("SetF",),
     resembles=("F1", "f_score", "f1_score"),
 )
-def set_F(judged: Counts, weight: tuple[float, ...]) -> FloatArray:
+def set_F(judged: Judged, weight: tuple[float, ...]) -> FloatArray:
     """Weighted harmonic mean of the precision and the recall of the whole retrieved set.
 
     Formula:    ((x + 1) · P · Rc) / (x · P + Rc), P = set_P, Rc = set_recall, x the parameter

@@ -11,6 +11,7 @@ import numpy as np
 
 from ragkpi.arrays import FloatArray, IntArray
 from ragkpi.measures.measure import (
+    CORNERS,
     CORNERS_OF_COUNTS,
     COSTLY,
     UNPROVEN,
@@ -149,10 +150,6 @@ def ndcg_ratio(gains: Mapping[int, float] | None = None, cutoff: int | None = No
     return GainRatio(gain, partial(_discounts, cutoff=cutoff))
 
 
-def _dcg_ratio(gains: Mapping[int, float], cutoff: int | None = None) -> GainRatio:
-    return ndcg_ratio(gains, cutoff)._replace(normalised=False)
-
-
 def _expected_dcg(judged: Judged, gains: Mapping[int, float], cutoff: int | None) -> FloatArray:
     ranks = existing_ranks(judged, cutoff)
     ranked = actual(judged, gains)
@@ -205,7 +202,7 @@ def G(judged: Judged, gains: Mapping[int, float]) -> FloatArray:
 
 @_gain(
     parameters=Gains(takes_cutoffs=True),
-    bounds=Bounds("corners", accepts=gains_from_zero, ratio=_dcg_ratio),
+    bounds=CORNERS._replace(accepts=gains_from_zero),
     expected="itself",
     aliases=("DCG",),
 )

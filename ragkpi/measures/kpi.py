@@ -25,7 +25,7 @@ from ragkpi.measures.measure import (
     record,
 )
 from ragkpi.measures.parameters import Cutoffs, Option
-from ragkpi.ranking.judged import Counts, Judged, quotient
+from ragkpi.ranking.judged import Judged, quotient
 from ragkpi.wording import counted
 
 
@@ -62,13 +62,13 @@ _kpi = partial(
 _gain = partial(_kpi, question="gain", worth="gain")
 
 
-def _num_top(judged: Counts, cutoff: int) -> IntArray:
+def _num_top(judged: Judged, cutoff: int) -> IntArray:
     """Count the documents in the top K, np + nn, without empty places."""
     return np.minimum(cutoff, judged.num_ret)
 
 
 @_tradeoff()
-def t(judged: Counts, cutoff: int, alpha: float) -> FloatArray:
+def t(judged: Judged, cutoff: int, alpha: float) -> FloatArray:
     """T as published: relevant against other documents in the top K.
 
     Formula:    ((1-alpha) np - alpha nn) / K, np relevant and nn other documents in the top K
@@ -81,7 +81,7 @@ def t(judged: Counts, cutoff: int, alpha: float) -> FloatArray:
 
 
 @_tradeoff()
-def t_code(judged: Counts, cutoff: int, alpha: float) -> FloatArray:
+def t_code(judged: Judged, cutoff: int, alpha: float) -> FloatArray:
     """T as its authors' program computes it: a count minus a fraction.
 
     Formula:    (1-alpha) np - alpha nn / (np + nn)
@@ -93,12 +93,12 @@ def t_code(judged: Counts, cutoff: int, alpha: float) -> FloatArray:
     return (1 - alpha) * rel - alpha * quotient(top - rel, top)
 
 
-def _f(judged: Counts, cutoff: int, alpha: float, num_rel: FloatArray | IntArray) -> FloatArray:
+def _f(judged: Judged, cutoff: int, alpha: float, num_rel: FloatArray | IntArray) -> FloatArray:
     return quotient(judged.num_rel_at(cutoff), np.asarray(alpha * cutoff + (1 - alpha) * num_rel))
 
 
 @_tradeoff(resembles=("F1", "f_score", "f1_score"))
-def F(judged: Counts, cutoff: int, alpha: float) -> FloatArray:
+def F(judged: Judged, cutoff: int, alpha: float) -> FloatArray:
     """F-measure at K: weighted harmonic mean of precision and recall.
 
     Formula:    np / (alpha K + (1-alpha) R) = 1 / (alpha / P_K + (1-alpha) / recall_K)
@@ -111,7 +111,7 @@ def F(judged: Counts, cutoff: int, alpha: float) -> FloatArray:
 
 
 @_tradeoff(cautions=(shallow_estimate,), bounds=STAIRCASE_TWICE_AS_DEEP)
-def Fe(judged: Counts, cutoff: int, alpha: float) -> FloatArray:
+def Fe(judged: Judged, cutoff: int, alpha: float) -> FloatArray:
     """F-measure at K with the number of relevant documents estimated from the top 2K.
 
     Formula:    np / (alpha K + (1-alpha) Ne), Ne = relevant documents in the top 2K
@@ -244,7 +244,7 @@ def judged_share(judged: Judged, cutoff: int) -> FloatArray:
 
 
 @_kpi(bounds=STAIRCASE, question="early")
-def map_min(judged: Counts, cutoff: int) -> FloatArray:
+def map_min(judged: Judged, cutoff: int) -> FloatArray:
     """Average precision at K, divided by the relevant documents that K places can hold.
 
     Formula:    (Σ over ranks i ≤ K of relevant documents of r(i)/i) / min(R, K)
@@ -256,7 +256,7 @@ def map_min(judged: Counts, cutoff: int) -> FloatArray:
 
 
 @_kpi(needs=frozenset({"corpus_size"}), bounds=CORNERS_OF_COUNTS, question="tradeoff")
-def accuracy(judged: Counts, cutoff: int) -> FloatArray:
+def accuracy(judged: Judged, cutoff: int) -> FloatArray:
     """Fraction of the corpus correctly retrieved in the top K or correctly left out.
 
     Formula:    (TP + TN) / N, TN = N - retrieved in the top K - relevant ones missed

@@ -25,7 +25,7 @@ import numpy.typing as npt
 from ragkpi.arrays import BoolArray, FloatArray, IntArray
 from ragkpi.errors import DataError
 from ragkpi.measures.parameters import Grammar
-from ragkpi.ranking.judged import Counts, Judged
+from ragkpi.ranking.judged import Judged
 from ragkpi.ranking.relevance import AnyJudged
 from ragkpi.wording import Style
 
@@ -166,12 +166,11 @@ class GainRatio(NamedTuple):
 
     `ragkpi holes` bounds all measures of this form by one search. `gain` turns levels
     into gains of 0 or more, and `weight` ranks into weights, 0 at ignored ranks. The ideal sum is
-    that of all judged documents, best first, or 1 if not `normalised`.
+    that of all judged documents, best first.
     """
 
     gain: Callable[[IntArray], FloatArray]
     weight: Callable[[IntArray], FloatArray]
-    normalised: bool = True
 
 
 def _always(_: Mapping[str, Any]) -> bool:
@@ -277,16 +276,6 @@ class Measure:
     def expectation(self) -> Callable[..., Any] | None:
         """The function of its expected value over all orders of equal scores."""
         return self.function if isinstance(self.expected, str) else self.expected
-
-    @property
-    def takes_counts(self) -> bool:
-        """Whether its function needs only `Counts`, according to the type of its argument.
-
-        It is then computed for thousands of assignments at once; for any other, every ranking is
-        judged for every assignment.
-        """
-        types = inspect.get_annotations(self.function).values()
-        return next(iter(types), None) in (Counts, Counts.__name__)
 
     @property
     def sees(self) -> str:

@@ -28,7 +28,7 @@ from ragkpi.measures.tied import (
     mean_weight,
     share_reaching,
 )
-from ragkpi.ranking.judged import Counts, Judged, quotient, shared
+from ragkpi.ranking.judged import Judged, quotient, shared
 
 MEASURES: list[Measure] = []
 
@@ -50,7 +50,7 @@ _AP = ("AP", "MAP", "average_precision")
 
 
 @_cut(rate="at cutoff 1", expected="itself", aliases=("P", "Prec", "precision"))
-def P(judged: Counts, cutoff: int) -> FloatArray:
+def P(judged: Judged, cutoff: int) -> FloatArray:
     """Precision: the relevant share of the first K documents.
 
     Formula:    r(K) / K, r(K) = relevant documents among the first K
@@ -62,7 +62,7 @@ def P(judged: Counts, cutoff: int) -> FloatArray:
 
 
 @_cut(expected="itself", aliases=("R", "Rec", "recall"))
-def recall(judged: Counts, cutoff: int) -> FloatArray:
+def recall(judged: Judged, cutoff: int) -> FloatArray:
     """Share of the relevant documents that are among the first K.
 
     Formula:    r(K) / R
@@ -74,7 +74,7 @@ def recall(judged: Counts, cutoff: int) -> FloatArray:
 
 
 @_cut(expected="itself")
-def relative_P(judged: Counts, cutoff: int) -> FloatArray:
+def relative_P(judged: Judged, cutoff: int) -> FloatArray:
     """Precision at K relative to its maximum.
 
     Formula:    r(K) / min(K, R)
@@ -91,7 +91,7 @@ def relative_P(judged: Counts, cutoff: int) -> FloatArray:
     expected=partial(share_reaching, m=1),
     aliases=("Success", "hit", "hits", "hit_rate", "hitrate"),
 )
-def success(judged: Counts, cutoff: int) -> FloatArray:
+def success(judged: Judged, cutoff: int) -> FloatArray:
     """Whether any relevant document is among the first K; its mean is the hit rate.
 
     Formula:    1 if r(K) > 0, else 0
@@ -108,7 +108,7 @@ def success(judged: Counts, cutoff: int) -> FloatArray:
     expected="itself",
     aliases=("Rprec", "R-precision", "r_precision"),
 )
-def Rprec(judged: Counts) -> FloatArray:
+def Rprec(judged: Judged) -> FloatArray:
     """Precision at R, the number of relevant documents of the query.
 
     Formula:    r(R) / R
@@ -155,7 +155,7 @@ def _mean_reciprocal(first: int, size: int, relevant: int, depth: int) -> float:
     expected=_expected_recip_rank,
     aliases=("RR", "MRR", "reciprocal_rank"),
 )
-def recip_rank(judged: Counts, cutoff: int | None = None) -> FloatArray:
+def recip_rank(judged: Judged, cutoff: int | None = None) -> FloatArray:
     """Reciprocal rank of the first relevant document; its mean is MRR.
 
     Formula:    1 / rank of the first relevant document
@@ -190,7 +190,7 @@ def _expected_average_precision(judged: Judged, cutoff: int | None = None) -> Fl
 
 
 @_early("map", ties="monotone", expected=_expected_average_precision, aliases=_AP)
-def average_precision(judged: Counts) -> FloatArray:
+def average_precision(judged: Judged) -> FloatArray:
     """Average precision: mean of the precision at each relevant document; its mean is MAP.
 
     Formula:    (Σ over ranks i of relevant documents of r(i)/i) / R
@@ -202,7 +202,7 @@ def average_precision(judged: Counts) -> FloatArray:
 
 
 @_early(aggregate=GEOMETRIC_MEAN)
-def gm_map(judged: Counts) -> FloatArray:
+def gm_map(judged: Judged) -> FloatArray:
     """Geometric mean of average precision, which gives bad queries more weight than map.
 
     Formula:    exp(mean over queries of log(max(map, 0.00001)))
@@ -214,7 +214,7 @@ def gm_map(judged: Counts) -> FloatArray:
 
 
 @_cut(bounds=STAIRCASE, expected=_expected_average_precision, question="early", aliases=_AP)
-def map_cut(judged: Counts, cutoff: int) -> FloatArray:
+def map_cut(judged: Judged, cutoff: int) -> FloatArray:
     """Average precision over the first K documents, still divided by all relevant ones.
 
     Formula:    (Σ over ranks i ≤ K of relevant documents of r(i)/i) / R
@@ -226,7 +226,7 @@ def map_cut(judged: Counts, cutoff: int) -> FloatArray:
 
 
 @_early()
-def yaap(judged: Counts) -> FloatArray:
+def yaap(judged: Judged) -> FloatArray:
     """Yet another average precision: the log-odds of map, smoothed.
 
     Formula:    log((1 + S) / (1 + R - S)), S = Σ over ranks i of relevant documents of r(i)/i
@@ -263,7 +263,7 @@ def _interpolated(judged: Judged, needed: FloatArray) -> FloatArray:
     return best
 
 
-def _relevant_at(judged: Counts, point: float) -> FloatArray:
+def _relevant_at(judged: Judged, point: float) -> FloatArray:
     """Round a share of R to a count, halves away from zero, (Q,); below 1 means none."""
     exact = point * judged.num_rel
     whole: FloatArray = np.floor(exact)
@@ -314,7 +314,7 @@ def interpolated_average(judged: Judged, points: tuple[float, ...]) -> FloatArra
 
 
 @_early(parameters=RealCutoffs(MULTIPLES_OF_R), bounds=STAIRCASE_ALONE)
-def Rprec_mult(judged: Counts, point: float) -> FloatArray:
+def Rprec_mult(judged: Judged, point: float) -> FloatArray:
     """Precision at a multiple of R.
 
     Formula:    r(c) / c, c = point · R + 0.9, cut to an integer

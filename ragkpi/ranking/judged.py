@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property, wraps
-from typing import Any, Concatenate, Literal, NamedTuple, ParamSpec, Protocol, TypeVar, cast
+from typing import Any, Concatenate, Literal, NamedTuple, ParamSpec, TypeVar, cast
 
 import numpy as np
 
@@ -247,39 +247,8 @@ class Settings:
                 object.__setattr__(self, name, DEEPEST)
 
 
-class Counts(Protocol):
-    """Counts over Q judged rankings: the part of `Judged` without single documents.
-
-    A measure that needs nothing else can be computed for thousands of assignments of levels to
-    unjudged documents at once (`ragkpi.bounds.tally`).
-    """
-
-    @property
-    def settings(self) -> Settings: ...
-    @property
-    def queries(self) -> list[bytes]: ...
-    @property
-    def derived(self) -> dict[Hashable, Any]: ...
-    @property
-    def corpus_size(self) -> IntArray | None: ...
-    @property
-    def num_ret(self) -> IntArray: ...
-    @property
-    def num_judged(self) -> IntArray: ...
-    @property
-    def num_judged_ret(self) -> IntArray: ...
-    @property
-    def num_rel(self) -> IntArray: ...
-    @property
-    def num_rel_ret(self) -> IntArray: ...
-    def num_rel_at(self, depth: int | FloatArray | IntArray, /) -> FloatArray | IntArray: ...
-    def precision_sum(self, cutoff: int | None = None, /) -> FloatArray: ...
-    def first_relevant(self, cutoff: int | None = None, /) -> IntArray: ...
-
-
 Parameters = ParamSpec("Parameters")
 Derived = TypeVar("Derived")
-Counted = TypeVar("Counted", bound=Counts)
 
 
 class RealGains(NamedTuple):
@@ -484,13 +453,13 @@ def ratio(numerator: FloatArray | IntArray, denominator: FloatArray | IntArray) 
 
 
 def shared(
-    function: Callable[Concatenate[Counted, Parameters], Derived],
-) -> Callable[Concatenate[Counted, Parameters], Derived]:
+    function: Callable[Concatenate[Judged, Parameters], Derived],
+) -> Callable[Concatenate[Judged, Parameters], Derived]:
     """Compute ``function(judged, *arguments)`` once per run and share it among measures."""
 
     @wraps(function)
     def remembered(
-        judged: Counted, /, *args: Parameters.args, **kwargs: Parameters.kwargs
+        judged: Judged, /, *args: Parameters.args, **kwargs: Parameters.kwargs
     ) -> Derived:
         hashable = (tuple(arg.items()) if isinstance(arg, Mapping) else arg for arg in args)
         key: Hashable = (function, *hashable, *kwargs.items())

@@ -1,6 +1,6 @@
 """The search for bounds without sums: every assignment is judged anew, hole by hole.
 
-`candidates_of` and `spread_if_one_judged` take the places of those in `ragkpi.bounds.search`.
+`candidates_of` and `spread_if_own_judged` take the places of those in `ragkpi.bounds.search`.
 An assignment is a query, the levels of its own holes, and how many others are at the top.
 """
 
@@ -81,8 +81,8 @@ def candidates_of(trials):
     return judged(trials, padded).reshape(len(each), most, -1)
 
 
-def spread_if_one_judged(trials):
-    """Return the spread over the corners that is left once an own hole is known, (m,)."""
+def spread_if_own_judged(trials):
+    """Return the spread over the corners that is left once an own hole is known, (Q, U)."""
     queries, places = np.nonzero(trials.run.number >= 0)
     cases = [
         (query, [*levels[:place], level, *levels[place + 1 :]], num_top)
@@ -94,4 +94,6 @@ def spread_if_one_judged(trials):
     known = ~np.isnan(values)
     high = np.where(known, values, -np.inf).max(axis=2)
     low = np.where(known, values, np.inf).min(axis=2)
-    return np.where(known.any(axis=2), high - low, 0.0).mean(axis=1)
+    table = np.zeros(trials.run.number.shape)
+    table[queries, places] = np.where(known.any(axis=2), high - low, 0.0).mean(axis=1)
+    return table

@@ -15,15 +15,14 @@ import numpy as np
 
 from ragkpi.arrays import ROUNDING, FloatArray, IntArray
 from ragkpi.bounds.bounds import Bounded, HoleBounds, Swap, depth_needed
-from ragkpi.bounds.search import Trials, spread_if_one_judged, spreads
-from ragkpi.bounds.unjudged import Holes, SmallInts
+from ragkpi.bounds.search import Trials, spread_if_other_judged, spread_if_own_judged, spreads
+from ragkpi.bounds.unjudged import Holes
 from ragkpi.charts.chart import Axis, Chart, IntervalChart, IntervalRow, best_first, noted
 from ragkpi.interface import with_progress
 from ragkpi.reports.layout import ALL, Answer, Cell, Column
 from ragkpi.wording import counted, decoded, listed, percent, rounded
 
 _ROUNDING = 1e-13
-_NAMED_AT_ONCE = 1 << 16
 _SWAPS_NAMED = 3
 
 
@@ -41,23 +40,13 @@ class Candidate:
 
 
 class Candidates(Sequence[Candidate]):
-    """The holes that matter, in judging order.
+    """The holes that matter, in judging order: millions, of which people read five."""
 
-    There can be millions, but people read five, so only the requested ones are sorted: by the keys,
-    (n,) each, the last one first, then by ids.
-    """
-
-    def __init__(
-        self, holes: Holes, share: FloatArray, keys: Sequence[FloatArray | SmallInts]
-    ) -> None:
-        self._holes, self._share, self._keys = holes, share, keys
-        self._chosen = np.flatnonzero(share > 0)
+    def __init__(self, holes: Holes, share: FloatArray, order: IntArray) -> None:
+        self._holes, self._share, self._order = holes, share, order
 
     def __len__(self) -> int:
-        return len(self._chosen)
-
-    def __reduce__(self) -> tuple[type, tuple[list[Candidate]]]:
-        return tuple, (list(self),)  # pickle without the runs
+        return len(self._order)
 
     @overload
     def __getitem__(self, index: int) -> Candidate: ...
@@ -66,38 +55,15 @@ class Candidates(Sequence[Candidate]):
     def __getitem__(self, index: slice) -> list[Candidate]: ...
 
     def __getitem__(self, index: int | slice) -> Candidate | list[Candidate]:
-        if not isinstance(index, slice):
-            number = range(len(self))[index]
-            return self[number : number + 1][0]
-        numbers = range(len(self))[index]
-        order = self._first(max(numbers[0], numbers[-1]) + 1) if numbers else self._chosen
-        return list(self._named(order[np.array(numbers, dtype=np.int64)]))
-
-    def __iter__(self) -> Iterator[Candidate]:
-        order = self._first(len(self))
-        for first in range(0, len(order), _NAMED_AT_ONCE):
-            yield from self._named(order[first : first + _NAMED_AT_ONCE])
-
-    def _first(self, count: int) -> IntArray:
-        chosen, deciding = self._chosen, self._keys[-1]
-        if count < len(chosen):
-            last = np.partition(deciding[chosen], count - 1)[count - 1]
-            chosen = chosen[deciding[chosen] <= last]
-        documents = self._holes.document.take(chosen).tolist()
-        chosen = chosen[sorted(range(len(documents)), key=documents.__getitem__)]
-        keys = [self._holes.query, *self._keys]
-        return np.asarray(chosen[np.lexsort([key[chosen] for key in keys])])
-
-    def _named(self, chosen: IntArray) -> Iterator[Candidate]:
-        holes = self._holes
-        queries = [holes.judgements.queries[query] for query in holes.query[chosen].tolist()]
-        return map(
-            Candidate,
-            queries,
-            holes.document.take(chosen).tolist(),
-            self._share[chosen].tolist(),
-            holes.num_runs[chosen].tolist(),
-            holes.best_rank[chosen].tolist(),
+        if isinstance(index, slice):
+            return [self[number] for number in range(len(self))[index]]
+        holes, hole = self._holes, int(self._order[index])
+        return Candidate(
+            holes.judgements.queries[holes.query[hole]],
+            holes.document[hole],
+            float(self._share[hole]),
+            int(holes.num_runs[hole]),
+            int(holes.best_rank[hole]),
         )
 
 
@@ -133,10 +99,11 @@ def candidates(bounds: HoleBounds) -> Candidates:
             both = removed.pop(metric.name) + np.where(runs.varies(metric.depth), of_query, 0.0)
             total += both / uncertainty[metric.name] / len(metrics)
     searches = {metric.measure.bounds.search for metric in metrics}
-    keys: list[FloatArray | SmallInts] = [holes.best_rank]
+    chosen = np.flatnonzero(total > 0)
+    keys: list[FloatArray | IntArray] = [holes.query, holes.best_rank]  # the last one comes first
     if searches in ({"counts"}, {"corners"}):
-        keys.insert(1 if searches == {"counts"} else 0, -np.round(total, 12))
-    return Candidates(holes, total, keys)
+        keys.insert(2 if searches == {"counts"} else 1, -np.round(total, 12))
+    return Candidates(holes, total, chosen[np.lexsort([key[chosen] for key in keys])])
 
 
 def _remove(trials: Trials, removed: FloatArray, of_others: FloatArray) -> float:
@@ -145,12 +112,12 @@ def _remove(trials: Trials, removed: FloatArray, of_others: FloatArray) -> float
     The part of each own hole goes to `removed`, (n,), that of any other hole of a query to
     `of_others`, (J,). Own holes are not other holes, so `removed` subtracts that part.
     """
-    run, before = trials.run, spreads(trials)
+    run, before, after = trials.run, spreads(trials), spread_if_own_judged(trials)
     query, place = np.nonzero(run.number >= 0)
     number = run.number[query, place]
-    removed[number] += _cleaned(before[query] - spread_if_one_judged(trials))
+    removed[number] += _cleaned(before[query] - after[query, place])
     if run.num_other.any():
-        by_other = _cleaned(before - spreads(trials, np.minimum(run.num_other, 1)))
+        by_other = _cleaned(before - spread_if_other_judged(trials))
         removed[number] -= by_other[query]
         of_others += np.append(by_other, 0.0)[run.row]
     return float(before.sum())

@@ -1,21 +1,18 @@
-"""The quick search for bounds against the slow obvious one, which judges every assignment anew."""
+"""The search for bounds against a slow obvious one, assignment by assignment."""
 
 import random
-from dataclasses import replace
 
 import numpy as np
 import pytest
 
 from ragkpi import interface as progress
-from ragkpi.bounds import bounds, search, unjudged
+from ragkpi.bounds import bounds, search
 from ragkpi.bounds.bounds import depth_needed, find_bounds
-from ragkpi.files.lines import Tokens
 from ragkpi.library.session import Session
-from ragkpi.measures.measure import CORNERS, STAIRCASE
-from ragkpi.measures.registry import all_measures, find_metrics
+from ragkpi.measures.registry import find_metrics
 from ragkpi.questions.holes.answer import candidates
-from ragkpi.ranking.judged import Judged, Settings
-from tests.questions.test_holes import PARAMETERS, bounded_requests, write_qrels, write_run
+from ragkpi.ranking.judged import Settings
+from tests.questions.test_holes import bounded_requests, write_qrels, write_run
 from tests.slow_reference import assignments as slow
 from tests.tries import TRIES, seeds
 
@@ -39,15 +36,6 @@ def made(seed, runs):
     for level in range(4):
         judged["a", f"unseen{level}"] = level
     return judged, ranked
-
-
-def untallied(metric):
-    def function(judged: Judged, **arguments):
-        return metric.measure.function(judged, **arguments)
-
-    bounds = {"corners": CORNERS, "staircase": STAIRCASE}[metric.measure.bounds.search]
-    bounds = bounds._replace(reach=metric.measure.bounds.reach)
-    return replace(metric, measure=replace(metric.measure, function=function, bounds=bounds))
 
 
 def answers(folder, judged, ranked, metrics, within, **chosen):
@@ -91,7 +79,7 @@ REQUESTS = [name for name in [*bounded_requests(), *MORE] if not name.startswith
         for way in (WAYS if TRIES > 1 else WAYS[turn % 2 :: 2])
     ],
 )
-def test_the_quick_search_is_the_slow_one(tmp_path, monkeypatch, request_, runs, within, chosen):
+def test_the_search_is_the_slow_one(tmp_path, monkeypatch, request_, runs, within, chosen):
     for seed in seeds(1):
         judged, ranked = made(seed, runs)
         metrics = find_metrics([request_])
@@ -99,7 +87,7 @@ def test_the_quick_search_is_the_slow_one(tmp_path, monkeypatch, request_, runs,
         with monkeypatch.context() as instead:
             instead.setattr(bounds, "candidates_of", slow.candidates_of)
             instead.setattr(
-                f"{candidates.__module__}.spread_if_one_judged", slow.spread_if_one_judged
+                f"{candidates.__module__}.spread_if_own_judged", slow.spread_if_own_judged
             )
             obvious = answers(tmp_path, judged, ranked, metrics, within, **chosen)
         for fast, true in zip(numbers(quick[0]), numbers(obvious[0]), strict=True):
@@ -116,66 +104,7 @@ def test_the_quick_search_is_the_slow_one(tmp_path, monkeypatch, request_, runs,
             assert shares[0][hole] == pytest.approx(share, rel=1e-9, abs=1e-12)
 
 
-@pytest.mark.parametrize("request_", ["P.5", "recall.9", "map", "ndcg_cut.10", "bor.12,m=3", "t.5"])
-def test_what_is_not_tallied_is_bounded_by_judging(tmp_path, request_):
-    """As a new measure is, whose function may look at all that is judged.
-
-    Without its ratio, ndcg only says that it separates relevant documents from others.
-    """
-    for seed in range(3):
-        judged, ranked = made(seed, 3)
-        if request_.startswith("ndcg"):
-            judged = {pair: min(level, 1) for pair, level in judged.items()}
-        metrics = find_metrics([request_])
-        tallied = answers(tmp_path, judged, ranked, metrics, "retrieved")
-        judging = answers(tmp_path, judged, ranked, [*map(untallied, metrics)], "retrieved")
-        assert_alike(tallied, judging)
-
-
-def assert_alike(tallied, judging):
-    assert [row[:2] for row in numbers(tallied[0])] == [row[:2] for row in numbers(judging[0])]
-    for fast, true in zip(numbers(tallied[0]), numbers(judging[0]), strict=True):
-        np.testing.assert_allclose(fast[2:], true[2:], rtol=1e-12, atol=1e-12)
-    assert [(c.query, c.document) for c in tallied[1]] == [
-        (c.query, c.document) for c in judging[1]
-    ]
-    swaps = ([(s.better, s.worse, s.certain) for s in one.swaps] for one, *_ in (tallied, judging))
-    assert next(swaps) == next(swaps)
-
-
-def test_every_measure_of_rank_is_quick():
-    """What has no quick way is what looks at no more than a few places."""
-    slow_ones = set()
-    for name, measure in all_measures().items():
-        bounds = measure.bounds
-        quick = measure.takes_counts or bounds.ratio or bounds.order == "ignored"
-        if bounds.search != "none" and not quick:
-            slow_ones.add(name)
-    assert slow_ones == set()
-    assert set(PARAMETERS) <= set(all_measures())
-
-
-def test_the_first_candidates_are_the_first_of_all(tmp_path):
-    judged, ranked = made(5, 2)
-    for requests in (["P.5"], ["recall.10", "ndcg_cut.10"], ["map"]):
-        metrics = find_metrics(requests)
-        all_answers = answers(tmp_path, judged, ranked, metrics, "retrieved")
-        listed = all_answers[1]
-        settings = Settings(corpus_size=300)
-        session = Session(str(tmp_path / "qrels"), settings)
-        paths = [str(tmp_path / name) for name in ("run0", "run1")]
-        hits = session.read({path: path for path in paths}, session.needs(metrics, 10**6))
-        results = session.score(hits, metrics)
-        bounds = find_bounds(session.judgements, list(results.values()), settings)
-        lazy = candidates(bounds)
-        assert len(lazy) == len(listed)
-        for count in (0, 1, 2, 7, len(listed)):
-            assert lazy[:count] == listed[:count]
-        assert lazy[3] == listed[3]
-        assert lazy[-1] == listed[-1]
-
-
-def test_holes_are_collected_some_queries_at_a_time(tmp_path, monkeypatch):
+def test_holes_are_the_unjudged_documents(tmp_path):
     """Against sets of ids, with documents that several runs have and queries that some lack."""
     judged, ranked = made(11, 3)
     del ranked[1]["b"], ranked[2]["a"], ranked[2]["e"]
@@ -186,37 +115,19 @@ def test_holes_are_collected_some_queries_at_a_time(tmp_path, monkeypatch):
         for document in documents
         if judged.get((query, document), -1) < 0
     }
-    for rows_at_once in (1, 50, 1 << 17):
-        monkeypatch.setattr(unjudged, "ROWS_AT_ONCE", rows_at_once)
-        metrics = find_metrics(["recall.5"])
-        bounds, _ = answers(tmp_path, judged, ranked, metrics, "retrieved")
-        holes = bounds.holes
-        names = holes.document.tolist()
-        queries = [holes.judgements.queries[query] for query in holes.query]
-        assert len(holes) == len(expected)
-        assert {(q.decode(), n.decode()) for q, n in zip(queries, names, strict=True)} == expected
-        for of_run, ranking in zip(holes.of_runs, ranked, strict=True):
-            ranks = dict(zip(of_run.number.tolist(), of_run.rank.tolist(), strict=True))
-            for number, (query, name) in enumerate(zip(queries, names, strict=True)):
-                documents = [None, *ranking.get(query.decode(), [])]
-                assert documents[ranks.get(number, 0)] in (None, name.decode())
-                assert (number in ranks) == (name.decode() in documents)
-
-
-def test_all_candidates_are_ordered_once(tmp_path, monkeypatch):
-    """A list for assessors may have a million lines."""
-    judged, ranked = made(5, 2)
-    calls = []
-
-    def watched(holes):
-        calls.append(len(holes))
-        return tolist(holes)
-
-    tolist = Tokens.tolist
-    monkeypatch.setattr(Tokens, "tolist", watched)
-    _, listed = answers(tmp_path, judged, ranked, find_metrics(["recall.5"]), "retrieved")
-    assert calls[-2:] == [len(listed)] * 2  # once for their order, and once for their names
-    assert sum(calls[:-2]) < len(listed)  # the first three
+    metrics = find_metrics(["recall.5"])
+    bounds, _ = answers(tmp_path, judged, ranked, metrics, "retrieved")
+    holes = bounds.holes
+    names = holes.document.tolist()
+    queries = [holes.judgements.queries[query] for query in holes.query]
+    assert len(holes) == len(expected)
+    assert {(q.decode(), n.decode()) for q, n in zip(queries, names, strict=True)} == expected
+    for of_run, ranking in zip(holes.of_runs, ranked, strict=True):
+        ranks = dict(zip(of_run.number.tolist(), of_run.rank.tolist(), strict=True))
+        for number, (query, name) in enumerate(zip(queries, names, strict=True)):
+            documents = [None, *ranking.get(query.decode(), [])]
+            assert documents[ranks.get(number, 0)] in (None, name.decode())
+            assert (number in ranks) == (name.decode() in documents)
 
 
 def test_one_measure_says_how_much_of_it_is_done(tmp_path, monkeypatch):
@@ -228,8 +139,8 @@ def test_one_measure_says_how_much_of_it_is_done(tmp_path, monkeypatch):
         shares.append((progress.present()[0].label, progress.share(progress.present())))
         return count(*given)
 
-    count = search.HoleTally
-    monkeypatch.setattr(search, "HoleTally", watched)
+    count = search.score
+    monkeypatch.setattr(search, "score", watched)
     monkeypatch.setattr(bounds, "CELLS_AT_ONCE", 1)
     answers(tmp_path, judged, ranked, find_metrics(["map"]), "retrieved")
     for phase in ("bounds", "documents to judge"):
