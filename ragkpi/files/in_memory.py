@@ -8,16 +8,15 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
 from itertools import chain, islice
-from operator import itemgetter
-from typing import Any, TypeAlias
+from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
-from ragkpi.arrays import FloatArray, IntArray
+from ragkpi.arrays import FloatArray
 from ragkpi.errors import UsageError
 from ragkpi.files import column_names as fields
 from ragkpi.files import tables
@@ -43,6 +42,7 @@ from ragkpi.files.trec import (
     QrelsColumns,
     RunColumns,
     parse_numbers,
+    parse_scores,
     plain_qrels,
 )
 from ragkpi.wording import decoded, named, octets
@@ -91,14 +91,14 @@ class _Table:
             raise _empty(self.file)
         self.ids = list(columns.values())
         numbers = {name: _Numbers(self.column(name)) for name in cells if cells[name] != "id"}
-        texts = {name: tokens_of(columns[name]) for name in cells if cells[name] == "id"}
+        texts = {name: tokens_of(of) for name, of in columns.items()}
         levels = {name: numbers[name].texts() for name in cells if cells[name] == "level"}
         yield Piece(np.arange(1, count + 1), texts | levels, numbers)
 
-    def refusal(self, problem: NumberError, expected: str) -> UsageError:
-        """Return the error for a number, with its query and document."""
-        query, document, *_ = (octets(of[(problem.line or 1) - 1]) for of in self.ids)
-        return _refusal(self.file, query, document, problem.fault, expected)
+    def id_of(self, row: int) -> tuple[bytes, bytes]:
+        """Return the query and the document of a row that was read."""
+        query, document, *_ = (octets(of[row]) for of in self.ids)
+        return query, document
 
 
 def _text_of(number: Any) -> str:
@@ -126,25 +126,21 @@ class _Numbers:
 
     values: Any
 
+    def __len__(self) -> int:
+        return len(self.values)
+
     def numbers(self) -> FloatArray:
-        return _numbers(self.values).astype(np.float64)
+        """Return numbers, also from texts; NaN for anything else."""
+        try:
+            return np.asarray(self.values, dtype=np.float64)
+        except (TypeError, ValueError, OverflowError):
+            return np.array([_or_nan(value) for value in list_of(self.values)])
 
     def __getitem__(self, row: int, /) -> bytes:
-        return _text_of(list_of(self.values)[row]).encode()
+        return octets(str(list_of(self.values)[row]))
 
     def texts(self) -> Tokens:
         return tokens_of(list(map(_text_of, list_of(self.values))))
-
-
-def _numbers(values: Any) -> npt.NDArray[Any]:
-    """Return numbers, also from texts; NaN for anything else."""
-    try:
-        numbers = np.asarray(values)
-    except (ValueError, OverflowError):
-        numbers = np.empty(0, dtype=object)
-    if numbers.dtype.kind not in "iufb":
-        numbers = np.array([_or_nan(value) for value in list_of(values)])
-    return numbers
 
 
 def _or_nan(value: Any) -> float:
@@ -173,19 +169,14 @@ def qrels_columns(
     """
     expected = "an integer" if numbers == "levels" else "a number"
     if (table := _table_of(data, "qrels", shape)) is not None:
-        try:
+        with _located("qrels", table.id_of, expected):
             return tables.read_qrels(table, shape).read_as(numbers)
-        except NumberError as problem:
-            raise table.refusal(problem, expected) from None
     if (columns := _document_columns(data, "qrels", shape)) is not None:
         return collect_qrels("qrels", columns).read_as(numbers)
     ((rows, values),) = _of_mapping(data, "qrels", sys.maxsize)
     query = rows.query_of_rows()
-    try:
-        level, gain = _levels(rows, values, numbers)
-    except NumberError as problem:
-        row = (problem.line or 1) - 1
-        raise _refusal("qrels", query[row], rows.document[row], problem.fault, expected) from None
+    with _located("qrels", lambda row: (query[row], rows.document[row]), expected):
+        level, gain = parse_numbers("qrels", values, rows.line, truth=True, numbers=numbers)
     empty = rows.query.take(np.flatnonzero(np.diff(rows.starts) == 0)).tolist()
     judged = plain_qrels("qrels", query, rows.document, level, rows.line, gain)
     return judged._replace(empty=empty)
@@ -197,35 +188,30 @@ def run_blocks(data: Any, shape: Shape | None = None) -> list[RunColumns]:
     Documents in lists are best first. A retriever's objects are read by their attributes.
     """
     if (table := _table_of(data, "run", shape)) is not None:
-        try:
+        with _located("run", table.id_of, "a number"):
             blocks = list(tables.stream_run(table, shape))
-        except NumberError as problem:
-            raise table.refusal(problem, "a number") from None
         return [block._replace(origin=block.origin._replace(documents=BARE)) for block in blocks]
     if (columns := _document_columns(data, "run", shape)) is not None:
         return list(stream_documents("run", columns))
     parts = list(_of_mapping(data, "run", ROWS_OF_BLOCK))
     for rows, values in parts:
-        for row in np.flatnonzero(np.isnan(rows.score))[:1].tolist():
-            query, fault = rows.query_of_rows()[row], f"score {values[row]!r}"
-            raise _refusal("run", query, rows.document[row], fault, "a number")
+        ids = rows.query_of_rows(), rows.document
+        with _located("run", lambda row: (ids[0][row], ids[1][row]), "a number"):  # noqa: B023
+            parse_scores("run", values, np.arange(1, len(values) + 1))
     return [rows for rows, _ in parts]
 
 
-def _levels(
-    rows: RunColumns, values: Sequence[Any], numbers: Numbers
-) -> tuple[IntArray, FloatArray | None]:
-    """Return judged levels, and gains if any is fractional, as in `QrelsColumns`."""
-    level = _numbers(values)
-    if level.dtype.kind in "ib":
-        return level.astype(np.int64), None
-    texts = _Numbers(values).texts()
-    return parse_numbers(rows.file, texts, rows.line, truth=True, numbers=numbers)
-
-
-def _refusal(what: Kind, query: bytes, document: bytes, fault: str, expected: str) -> UsageError:
-    place = f"{what}: query {named(query)}, document {named(document)}"
-    return UsageError(f"{place}: {fault}; expected {expected}")
+@contextmanager
+def _located(
+    what: Kind, id_of: Callable[[int], tuple[bytes, bytes]], expected: str
+) -> Iterator[None]:
+    """Name the query and the document of a refused number."""
+    try:
+        yield
+    except NumberError as problem:
+        query, document = map(named, id_of((problem.line or 1) - 1))
+        place = f"{what}: query {query}, document {document}"
+        raise UsageError(f"{place}: {problem.fault}; expected {expected}") from None
 
 
 def _lists_of(data: Any, what: Kind) -> dict[str, Any] | None:
@@ -290,12 +276,13 @@ def _document_columns(
     )
 
 
-# Rows, whose scores can be levels or NaN, and the caller's values of them.
-_Rows: TypeAlias = "tuple[RunColumns, Sequence[Any]]"
+def _of_mapping(
+    data: Mapping[Any, Any], what: Kind, most: int
+) -> Iterator[tuple[RunColumns, _Numbers]]:
+    """Cut a mapping into columns of whole queries that fit the processor's cache.
 
-
-def _of_mapping(data: Mapping[Any, Any], what: Kind, most: int) -> Iterator[_Rows]:
-    """Cut a mapping into columns of whole queries that fit the processor's cache."""
+    Scores can be levels or NaN; the caller's numbers come with them.
+    """
     for query, documents in data.items():
         if not isinstance(documents, Mapping | list) or (isinstance(documents, list) and documents):
             raise UsageError(
@@ -309,13 +296,13 @@ def _of_mapping(data: Mapping[Any, Any], what: Kind, most: int) -> Iterator[_Row
     starts = np.concatenate([[0], np.cumsum(sizes)])
     for first, last in spans(starts, most):
         rankings = [data[query] or {} for query in queries[first:last]]
-        values = list(chain.from_iterable(ranking.values() for ranking in rankings))
+        values = _Numbers(list(chain.from_iterable(ranking.values() for ranking in rankings)))
         rows = RunColumns(
             file=what,
             query=tokens_of(queries[first:last]),
             starts=starts[first : last + 1] - starts[first],
             document=tokens_of(list(chain.from_iterable(rankings))),
-            score=_numbers(values).astype(np.float64),
+            score=values.numbers(),
             line=np.arange(starts[first], starts[last]) + 1,
             run_id=b"run",
             by_rank=np.zeros(len(values), dtype=bool),
@@ -343,13 +330,7 @@ def _table_of(data: Any, what: Kind, shape: Shape | None) -> _Table | None:
     if isinstance(data, Mapping):
         flat = shape is not None and _lists_of(data, what) is None  # a map needs columns
         return _Table(what, [], data.get, list) if flat else None
-    if hasattr(data, "collect") and not hasattr(data, "__len__"):
-        raise UsageError(
-            f"the {what} given is a {type(data).__name__}, which has no rows yet; "
-            "collect it first: .collect()"
-        )
-    if hasattr(data, "column_names") or hasattr(data, "columns"):
-        names = names_of(data)
+    if (names := names_of(data)) and not hasattr(data, "collect"):
         index = [*getattr(getattr(data, "index", None), "names", ())]  # of pandas
         if any(index) and not {*index} & {*names} and rows_shape(what, names, shape) is None:
             data = data.reset_index()
@@ -365,7 +346,8 @@ def _table_of(data: Any, what: Kind, shape: Shape | None) -> _Table | None:
     if not isinstance(data, Iterable) or isinstance(data, bytes):
         raise UsageError(
             f"the {what} given is {type(data).__name__}; expected a path, "
-            "{query: {document: number}}, rows (query, document, number) or a data frame"
+            "{query: {document: number}}, rows (query, document, number) or a data frame (of "
+            "polars: collected)"
         )
     return _table_of_rows(list(data), what, shape)
 
@@ -380,8 +362,6 @@ def _table_of_rows(rows: list[Any], what: Kind, shape: Shape | None) -> _Table:
     elif hasattr(first, "_fields") or shape is not None:  # a map needs names
         places = {name: place for place, name in enumerate(getattr(first, "_fields", ()))}
     else:
-        if hasattr(first, "columns") or hasattr(first, "column_names"):
-            raise UsageError(f"the {what} given is a list of {type(first).__name__}; expected one")
         width = len(first) if isinstance(first, list | tuple) else 0
         if width not in _ROWS[what]:
             raise UsageError(
@@ -392,14 +372,14 @@ def _table_of_rows(rows: list[Any], what: Kind, shape: Shape | None) -> _Table:
         places = dict(zip(("query_id", "doc_id", number), _ROWS[what][width], strict=True))
 
     def column(name: str) -> list[Any]:
-        try:
-            return list(map(itemgetter(places[name]), rows))
-        except (LookupError, TypeError):
-            width = max(places.values()) if isinstance(first, tuple | list) else 0
-            others = (row for row in rows if not hasattr(row, "__len__") or len(row) <= width)
-            row = next(others, None) or next(row for row in rows if name not in row)
-            fault = f"the {what} given contains {_brief(row)}"
-            raise UsageError(f"{fault}; expected rows like its first one") from None
+        cells = []
+        for row in rows:
+            try:
+                cells.append(row[places[name]])
+            except (LookupError, TypeError):
+                fault = f"the {what} given contains {_brief(row)}"
+                raise UsageError(f"{fault}; expected rows like its first one") from None
+        return cells
 
     return _Table(what, list(places), column, lambda: [_parsed(row, what) for row in rows])
 

@@ -293,6 +293,7 @@ def _run_of_lines(file: str, lines: LineColumns, line: LineShape, layout: RunLay
 class NumberColumn(Protocol):
     """Numbers of rows, NaN for other texts, and the text of each."""
 
+    def __len__(self) -> int: ...
     def numbers(self) -> FloatArray: ...
     def __getitem__(self, row: int, /) -> bytes: ...
 
@@ -665,7 +666,11 @@ def qrels_of(source: Source, numbers: Numbers = "levels") -> QrelsColumns:
 
 
 def parse_numbers(
-    file: str, text: Tokens, line: IntArray, truth: bool = False, numbers: Numbers = "gains"
+    file: str,
+    text: NumberColumn,
+    line: IntArray,
+    truth: bool = False,
+    numbers: Numbers = "gains",
 ) -> tuple[IntArray, FloatArray | None]:
     """Read judged levels, (n,), and gains if any is fractional, as in `QrelsColumns`.
 
@@ -716,16 +721,13 @@ def warn_of_unrated(file: str, count: int, line: int, word: bytes = b"") -> None
     warnings.warn(text, RagkpiNote, stacklevel=2)
 
 
-def _expected_level(text: Tokens, value: FloatArray) -> str:
+def _expected_level(text: NumberColumn, value: FloatArray) -> str:
     """Return what is expected of levels, with the words of the column if they are a scale."""
-    words = {word.strip() for word in text.take(np.isnan(value))}
-    words = {word for word in words if decoded(word).lower() not in MISSING}
-    names = sorted(decoded(word) for word in words)
-    if not 0 < len(words) <= _MOST_WORDS or any(
-        re.search(r"[=,]|^[-+]?[0-9]", name) for name in names
-    ):
+    words = {decoded(text[row].strip()) for row in np.flatnonzero(np.isnan(value)).tolist()}
+    words = {word for word in words if word.lower() not in MISSING}
+    if not 0 < len(words) <= _MOST_WORDS or any(re.search(r"[=,]|^[-+]?[0-9]", w) for w in words):
         return _WHOLE
-    levels = ",".join(f"{visible(name)}=?" for name in names)
+    levels = ",".join(f"{visible(word)}=?" for word in sorted(words))
     return f"{_WHOLE}, or {spell('levels', levels)} with a level for each word"
 
 

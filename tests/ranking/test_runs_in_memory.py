@@ -137,12 +137,12 @@ class Lazy:
 @pytest.mark.parametrize(
     ("run", "says"),
     [
-        (Lazy(), "the run given is a Lazy, which has no rows yet; collect it first"),
-        ([Lazy()], "the run given is a list of Lazy; expected one"),
+        (Lazy(), "the run given is Lazy; expected a path, {query: {document: number}}, rows"),
+        ([Lazy()], "expected a row (query, document, number)"),
         ([("q", "d", 1.0), ("q", "e")], "the run given contains ('q', 'e'); expected rows like"),
         (b"bytes", "the run given is bytes; expected a path"),
         ({"q": {"d": 10**400}}, "expected a number"),
-        ({"q": {"d": None}}, "score None; expected a number"),
+        ({"q": {"d": None}}, "score 'None'; expected a number"),
         ({"q": {None: 1.0}}, "an id is None; expected text or a whole number"),
     ],
 )
