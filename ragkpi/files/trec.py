@@ -310,7 +310,7 @@ def run_of_columns(
     by_rank = layout.number is not None and part_of(map_) == "rank"
     number = -line.astype(np.float64)
     if layout.number is not None and by_rank:
-        number = -parse_ranks(file, numbers[layout.number], line, path_of(map_))
+        number = -parse_ranks(file, numbers[layout.number], line)
     elif layout.number is not None:
         number = parse_scores(file, numbers[layout.number], line)
     if layout.run_id is not None:
@@ -410,39 +410,18 @@ def no_results(file: str) -> InputError:
 _DIGITS = 16  # of 2 ** 53
 
 
-def parse_ranks(file: str, text: NumberColumn, line: IntArray, path: str = "") -> FloatArray:
-    """Read ranks, whole numbers from 0; programs write a column with gaps as 1.0, 2.0.
-
-    `UnsettledError` if other numbers have the `path` of ranks: SQLite calls its scores ``rank``.
-    """
+def parse_ranks(file: str, text: NumberColumn, line: IntArray) -> FloatArray:
+    """Read ranks, whole numbers from 0; programs write a column with gaps as 1.0, 2.0."""
     rank = text.numbers()
     with np.errstate(invalid="ignore"):
         whole = (rank >= 0) & (rank == np.floor(rank)) & (rank < 2.0**53)
-    expected = f"expected a whole number from 1, or {spell('map_run')} 'score=…'"
-    if path and np.isfinite(rank).all() and 2 * whole.sum() < len(whole):
-        fault = f"its {path} has values that are not ranks, such as {rank[~whole][0]:g}"
-        maps = [
-            MapChoice(f"distance={path}", "small is better"),
-            MapChoice(f"score={path}", "large is better"),
-        ]
-        raise UnsettledError(file, fault, expected, "map_run", maps)
     for row in np.flatnonzero(~whole)[:1].tolist():
+        expected = f"expected a whole number from 1, or {spell('map_run')} 'score=…'"
         raise NumberError(file, int(line[row]), f"rank {shown(text[row])}", expected)
     return rank
 
 
-# Common spellings of other texts than decimal numbers, and the advice for each.
-_NO_DECIMALS = [
-    (rb"[+-]?[0-9]+,[0-9]+", "with a point, such as 0.91"),
-    (rb"[+-]?[0-9.,]+ ?%", "without a sign, such as 91"),
-    (rb"(?i)nan|null|none|n/a|", "for each document: leave out those without"),
-]
-
-
-def decimal_advice(text: bytes) -> str:
-    """Return the advice for a text that is not a decimal number."""
-    advice = (advice for shape, advice in _NO_DECIMALS if re.fullmatch(shape, text.strip()))
-    return f"expected a decimal number {next(advice, '')}".strip()
+DECIMAL = "expected a decimal number, such as 0.91"
 
 
 def parse_scores(file: str, text: NumberColumn, line: IntArray) -> FloatArray:
@@ -450,9 +429,8 @@ def parse_scores(file: str, text: NumberColumn, line: IntArray) -> FloatArray:
     score = text.numbers()
     wrong = np.flatnonzero(np.isnan(score))
     if len(wrong):
-        value = text[int(wrong[0])]
-        fault = f"score {shown(value)}"
-        raise NumberError(file, int(line[wrong[0]]), fault, decimal_advice(value))
+        row = int(wrong[0])
+        raise NumberError(file, int(line[row]), f"score {shown(text[row])}", DECIMAL)
     return score
 
 
@@ -507,27 +485,21 @@ def ranked(blocks: Iterable[RunColumns]) -> Iterator[RunColumns]:
     If they disagree, nobody knows which of them counts: `InputError`, or a warning for whole
     numbers of unknown meaning, levels and positions.
     """
-    against: dict[str, tuple[int, str]] = {}  # the first line, and its query
-    fractional: set[str] = set()
     warned = False
     for block in blocks:
         refuse_ranked_twice(block)
-        for map_, number in block.others.items():
-            row = _first_ascent(block, map_, number)
-            if row is not None and map_ not in against:
-                query = block.query[int(block.group()[row])]
-                against[map_] = int(block.line[row]), named(query)
-            if (np.isfinite(number) & (number != np.floor(number))).any():
-                fractional.add(map_)
-        refused = [map_ for map_ in against if map_ in fractional or _must_agree(path_of(map_))]
+        rises = {map_: _first_ascent(block, map_, of) for map_, of in block.others.items()}
+        against = {map_: row for map_, row in rises.items() if row is not None}
+        refused = [map_ for map_ in against if _must_agree(path_of(map_), block.others[map_])]
         if refused or (against and not warned):
             maps = [block.origin.map, *(refused or against)][: _MOST_OTHERS + 1]
             names = [
                 "the order of the file" if map_ == ORDER else shown_names([path_of(map_)])[1:-1]
                 for map_ in maps
             ]
-            line, query_name = against[maps[1]]
-            fault = f"{', '.join(names[:-1])} and {names[-1]} order query {query_name} differently"
+            row = against[maps[1]]
+            line, query = int(block.line[row]), named(block.query[int(block.group()[row])])
+            fault = f"{', '.join(names[:-1])} and {names[-1]} order query {query} differently"
             if refused:
                 choices = _choices(maps)
                 expected = " or ".join(spell("map_run", one.map) for one in choices)
@@ -540,10 +512,12 @@ def ranked(blocks: Iterable[RunColumns]) -> Iterator[RunColumns]:
         yield block
 
 
-def _must_agree(name: str) -> bool:
-    """Whether whole numbers of this name must agree, too; levels and positions need not."""
+def _must_agree(name: str, number: FloatArray) -> bool:
+    """Whether numbers must agree with the order: fractions, scores and ranks, but no levels."""
     words = {*plain_name(name).split("_")}
-    return (is_score(name) and words.isdisjoint(LEVEL)) or words == {"rank"}
+    is_fractional = np.isfinite(number) & (number != np.floor(number))
+    by_name = is_score(name) and words.isdisjoint(LEVEL)
+    return by_name or words == {"rank"} or bool(is_fractional.any())
 
 
 def _first_ascent(block: RunColumns, map_: str, number: FloatArray) -> int | None:
@@ -557,16 +531,14 @@ def _first_ascent(block: RunColumns, map_: str, number: FloatArray) -> int | Non
 
 
 def _choices(maps: Sequence[str]) -> list[MapChoice]:
-    """Return a map for each number that may be the one that counts, a reranker's first."""
+    """Return a map for each number that may be the one that counts."""
     choices = []
-    for map_ in sorted(maps, key=lambda map_: "rerank" not in plain_name(map_)):
+    for map_ in maps:
         path, what = path_of(map_), meaning(path_of(map_))
-        if map_ == ORDER or part_of(map_) == "rank":
-            choices.append(MapChoice(map_, "the order of the file" if map_ == ORDER else ""))
-            continue
-        size = "small" if what == "distance" or part_of(map_) == "distance" else "large"
-        choices.append(MapChoice(map_, f"{path}: {size} is better"))
-        if what == "unknown" and map_ != maps[0]:
+        is_small = {what, part_of(map_)} & {"distance", "rank"}
+        choice = f"{path}: {'small' if is_small else 'large'} is better"
+        choices.append(MapChoice(map_, "" if map_ == ORDER else choice))
+        if what == "unknown" and map_ not in (ORDER, maps[0]):
             choices.append(MapChoice(f"distance={path}", f"{path}: small is better"))
     return choices
 

@@ -24,17 +24,17 @@ from ragkpi.files.formats import FileReader, Reading, reader_of
 from ragkpi.files.lines import Tokens, WrongLine, wrong_columns
 from ragkpi.files.opening import Source
 from ragkpi.files.roles import RunRole, falling
-from ragkpi.files.trec import RUN_LINE as LINE
 from ragkpi.files.trec import (
+    DECIMAL,
     RunColumns,
     best_first,
-    decimal_advice,
     id_with_space,
     no_results,
     ranked,
     refuse_carriage_returns,
     whole_queries,
 )
+from ragkpi.files.trec import RUN_LINE as LINE
 from ragkpi.interface import spell
 from ragkpi.ranking.judgements import Judgements, TiedRanks
 from ragkpi.wording import named, shown
@@ -354,7 +354,7 @@ def _worded(file: str, problem: kernel.RefusedError) -> Exception:
     if kind == "space":
         return id_with_space(file, line, text)
     if kind == "score":
-        return InputError(file, line, f"score {shown(text)}", decimal_advice(text))
+        return InputError(file, line, f"score {shown(text)}", DECIMAL)
     if kind == "NUL":
         return InputError(file, line, "a NUL byte", "expected text")
     if kind == "long line":

@@ -92,14 +92,18 @@ def test_a_column_of_texts_and_numbers_is_read_value_by_value():
 
 def test_a_lazy_frame_is_to_be_collected_first():
     lazy = frame("polars", columns()).lazy()
-    with pytest.raises(UsageError, match=r"is LazyFrame; expected .* a data frame \(of polars: collected\)"):
+    with pytest.raises(
+        UsageError, match=r"is LazyFrame; expected .* a data frame \(of polars: collected\)"
+    ):
         qrels_columns(lazy)
 
 
 @pytest.mark.parametrize("package", BUILD)
 def test_several_frames_are_no_run(package):
     given = frame(package, columns(names=("query_id", "doc_id", "score")))
-    with pytest.raises(UsageError, match=r"begins with .*; expected a row \(query, document, number\)"):
+    with pytest.raises(
+        UsageError, match=r"begins with .*; expected a row \(query, document, number\)"
+    ):
         run_blocks([given, given])
     with pytest.raises(InputError, match="contains judgements"):
         run_blocks(frame(package, columns()))

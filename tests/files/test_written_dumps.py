@@ -421,10 +421,3 @@ def test_what_cannot_be_read_is_named(name, ragkpi, folder):
     assert (outcome.status, found) == (2, b"")
     assert sentence in outcome.err.decode()
     assert outcome.err.count(b"\n") == 1
-
-
-def test_folders_are_named_by_what_is_in_them(ragkpi, folder):
-    (folder / "beir" / "qrels").mkdir(parents=True)
-    (folder / "beir" / "qrels" / "test.tsv").write_text("query-id\tcorpus-id\tscore\nq1\ta\t1\n")
-    assert b"such as those in beir/qrels/" in values(ragkpi, folder, "beir", "twin")[0].err
-    assert b"beir/qrels/test.tsv\tqrels" in ragkpi("inspect", "beir", folder=folder).out
