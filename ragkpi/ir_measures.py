@@ -31,7 +31,6 @@ from ir_measures.providers import base
 from ragkpi.library.session import Session, read_qrels
 from ragkpi.measures import chance, evidence, kpi
 from ragkpi.measures.measure import OTHER_HOLES, Measure, MetricScores
-from ragkpi.measures.parameters import Cutoffs
 from ragkpi.measures.registry import find_metrics
 from ragkpi.ranking.judged import Settings
 from ragkpi.ranking.reading import NOTHING_RETRIEVED, Hits, RunInMemory
@@ -41,7 +40,7 @@ from ragkpi.wording import decoded
 _WITHOUT_POOL = [
     measure
     for measure in (*chance.MEASURES, *evidence.MEASURES, *kpi.MEASURES)
-    if isinstance(measure.parameters, Cutoffs)
+    if measure.parameters.numbers == "cutoffs"
     and measure.parameters.span == 1
     and measure.bounds != OTHER_HOLES
     and "outside_pool" not in measure.needs
@@ -96,7 +95,6 @@ def _measure_object(measure: Measure) -> _RagkpiMeasure:
     # An alias in another case, unless ir_measures has its own measure of that name.
     names = [name for name in measure.aliases if name.casefold() == measure.name]
     name = next((name for name in names if name not in measures.registry), measure.name)
-    assert isinstance(measure.parameters, Cutoffs)
     info = measures.ParamInfo
     parameters = {
         "cutoff": info(dtype=int, required=True, desc="ranking cutoff threshold"),

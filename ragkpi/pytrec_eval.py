@@ -25,7 +25,6 @@ from typing import Any, TypeVar
 from ragkpi.errors import NothingInCommonError, RagkpiError, RagkpiWarning, UsageError
 from ragkpi.library.session import Session, read_qrels
 from ragkpi.measures.measure import Metric, MetricScores
-from ragkpi.measures.parameters import RealList
 from ragkpi.measures.registry import NICKNAMES, find_metrics
 from ragkpi.ranking.judged import Missing, Settings
 from ragkpi.ranking.reading import NOTHING_RETRIEVED, Hits, RunInMemory
@@ -197,7 +196,7 @@ def _with_nan_last(scores: Mapping[str, Mapping[str, float]]) -> dict[str, dict[
 def _renamed(metric: Metric, all_: Sequence[Metric]) -> Metric:
     """Name a metric like pytrec_eval, which drops all parameters except cutoffs."""
     same_measure = [other for other in all_ if other.measure is metric.measure]
-    if len(same_measure) > 1 or not isinstance(metric.measure.parameters, RealList):
+    if len(same_measure) > 1 or metric.measure.parameters.numbers != "list":
         return metric
     return replace(metric, name=metric.measure.name)
 

@@ -36,7 +36,7 @@ from ragkpi.measures.measure import (
     names_of,
     record,
 )
-from ragkpi.measures.parameters import Cutoffs, Option
+from ragkpi.measures.parameters import Option, cutoffs
 from ragkpi.measures.precision import recall
 from ragkpi.measures.tied import Tail, share_reaching, tail
 from ragkpi.ranking.judged import Judged, quotient, shared
@@ -221,8 +221,8 @@ SPARSE_DIFFERENCE = _of_sums(
 
 MEASURES: list[Measure] = []
 
-_PARAMETERS = {"m": Option(1, int, 1, 1000, "a whole number from 1 to 1000")}
-_SUCCESS = {**_PARAMETERS, "recall": Option(0.0, float, 0, 1, "a share from 0 to 1")}
+_PARAMETERS = {"m": Option(1, 1, 1000, "a whole number from 1 to 1000")}
+_SUCCESS = {**_PARAMETERS, "recall": Option(0.0, 0, 1, "a share from 0 to 1")}
 _DEPTHS = (1, 5, 10, 20, 100)
 
 
@@ -301,7 +301,7 @@ _OF_SUCCESS = _OF_COUNTS._replace(accepts=_needs_a_number)
 _chance = partial(
     record,
     MEASURES,
-    parameters=Cutoffs(_DEPTHS, _PARAMETERS),
+    parameters=cutoffs(_DEPTHS, _PARAMETERS),
     needs=frozenset({"corpus_size"}),
     cautions=(deeper_than_corpus, collapse_zone),
     better="neither",
@@ -310,7 +310,7 @@ _chance = partial(
     question="chance",
     expected="unchanged",
 )
-_of_success = partial(_chance, parameters=Cutoffs(_DEPTHS, _SUCCESS))
+_of_success = partial(_chance, parameters=cutoffs(_DEPTHS, _SUCCESS))
 _over_chance = partial(_of_success, better="higher", bounds=_OF_SUCCESS, expected=None)
 # Recall does not saturate as success does.
 _recall = partial(
@@ -467,7 +467,7 @@ def collapse(judged: Judged, cutoff: int, m: int, recall: float) -> FloatArray:
     )
 
 
-@_between_depths(parameters=Cutoffs(_DEPTHS, _SUCCESS, span=2), aggregate=BITS_DIFFERENCE)
+@_between_depths(parameters=cutoffs(_DEPTHS, _SUCCESS, span=2), aggregate=BITS_DIFFERENCE)
 def dbor(judged: Judged, cutoff: tuple[int, int], m: int, recall: float) -> FloatArray:
     """Change of bor from one depth to a greater one.
 
@@ -481,7 +481,7 @@ def dbor(judged: Judged, cutoff: tuple[int, int], m: int, recall: float) -> Floa
     return np.column_stack(both)
 
 
-@_between_depths(parameters=Cutoffs(_DEPTHS, _PARAMETERS, span=2), aggregate=SPARSE_DIFFERENCE)
+@_between_depths(parameters=cutoffs(_DEPTHS, _PARAMETERS, span=2), aggregate=SPARSE_DIFFERENCE)
 def dbor_sparse(judged: Judged, cutoff: tuple[int, int], m: int) -> FloatArray:
     """Approximate change of bor, for few relevant documents and K far above m.
 

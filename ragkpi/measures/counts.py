@@ -23,7 +23,7 @@ from ragkpi.measures.measure import (
     Measure,
     record,
 )
-from ragkpi.measures.parameters import RealList
+from ragkpi.measures.parameters import Grammar
 from ragkpi.ranking.judged import Judged, quotient
 
 MEASURES: list[Measure] = []
@@ -109,7 +109,7 @@ def num_nonrel_judged_ret(judged: Judged) -> IntArray:
 
 
 @_property(
-    parameters=RealList((10.0,), "length", used=1),
+    parameters=Grammar("list", (10.0,), argument="length", length=1),
     aggregate=PER_QUERY_TEXT,
     style="quoted",
     bounds=UNPROVEN,
@@ -137,7 +137,7 @@ def relstring(judged: Judged, length: tuple[float, ...]) -> npt.NDArray[np.objec
     return strings
 
 
-@_set(parameters=RealList((1.0, -1.0, 0.0, 0.0), "coefficients", length=4))
+@_set(parameters=Grammar("list", (1.0, -1.0, 0.0, 0.0), argument="coefficients", length=4))
 def utility(judged: Judged, coefficients: tuple[float, ...]) -> FloatArray:
     """Linear utility of the whole retrieved set.
 
@@ -163,7 +163,7 @@ def _corpus_size_of_user(judged: Judged) -> IntArray:
     return np.array([single.get(query, shared) for query in judged.queries], dtype=np.int64)
 
 
-@_set(ties="monotone", aliases=("SetP",), resembles=("P", "Prec", "precision"))
+@_set(ties="monotone", aliases=("SetP",))
 def set_P(judged: Judged) -> FloatArray:
     """Precision of the whole retrieved set.
 
@@ -187,7 +187,7 @@ def set_relative_P(judged: Judged) -> FloatArray:
     return quotient(judged.num_rel_ret, np.minimum(judged.num_ret, judged.num_rel))
 
 
-@_set(ties="monotone", aliases=("SetR",), resembles=("R", "Rec", "recall"))
+@_set(ties="monotone", aliases=("SetR",))
 def set_recall(judged: Judged) -> FloatArray:
     """Recall of the whole retrieved set.
 
@@ -218,11 +218,10 @@ def _weighs_from_zero(arguments: Mapping[str, Any]) -> bool:
 
 
 @_set(
-    parameters=RealList((1.0,), "weight", used=1),
+    parameters=Grammar("list", (1.0,), argument="weight", length=1),
     bounds=CORNERS_OF_COUNTS._replace(accepts=_weighs_from_zero),
     question="tradeoff",
     aliases=("SetF",),
-    resembles=("F1", "f_score", "f1_score"),
 )
 def set_F(judged: Judged, weight: tuple[float, ...]) -> FloatArray:
     """Weighted harmonic mean of the precision and the recall of the whole retrieved set.

@@ -22,7 +22,7 @@ from ragkpi.measures.measure import (
     plus_ones,
     record,
 )
-from ragkpi.measures.parameters import Cutoffs, Gains
+from ragkpi.measures.parameters import Grammar, cutoffs
 from ragkpi.measures.tied import existing_ranks, is_alone, mean_weight
 from ragkpi.ranking.judged import Judged, quotient, shared
 
@@ -31,7 +31,7 @@ MEASURES: list[Measure] = []
 _gain = partial(
     record,
     MEASURES,
-    parameters=Gains(),
+    parameters=Grammar(gains=True),
     better="higher",
     bounds=UNPROVEN,
     ties="unproven",
@@ -201,7 +201,7 @@ def G(judged: Judged, gains: Mapping[int, float]) -> FloatArray:
 
 
 @_gain(
-    parameters=Gains(takes_cutoffs=True),
+    parameters=Grammar("cutoffs", gains=True),
     bounds=CORNERS._replace(accepts=gains_from_zero),
     expected="itself",
     aliases=("DCG",),
@@ -302,7 +302,7 @@ def Rndcg(judged: Judged, gains: Mapping[int, float]) -> FloatArray:
 
 
 @_gain(
-    parameters=Cutoffs(),
+    parameters=cutoffs(),
     bounds=Bounds("staircase", ratio=ndcg_ratio),
     ties="monotone",
     expected="itself",

@@ -22,7 +22,7 @@ from ragkpi.measures.measure import (
     log,
     record,
 )
-from ragkpi.measures.parameters import Cutoffs, Gains
+from ragkpi.measures.parameters import Grammar, Option, cutoffs
 from ragkpi.measures.tied import existing_ranks, mean_weight
 from ragkpi.ranking.judged import Judged, quotient, shared
 
@@ -96,7 +96,7 @@ def infAP(judged: Judged) -> FloatArray:
     return quotient(judged.per_query(np.where(judged.relevant, expected, 0.0)), judged.num_rel)
 
 
-@_unjudged(parameters=Cutoffs((5, 10, 20)))
+@_unjudged(parameters=cutoffs((5, 10, 20)))
 def unj(judged: Judged, cutoff: int) -> FloatArray:
     """Unjudged share of the first K documents.
 
@@ -148,14 +148,13 @@ def _expected_rbp(judged: Judged, gains: Mapping[int, float], p: float) -> Float
 
 @record(
     MEASURES,
-    parameters=Gains(probability=0.9),
+    parameters=Grammar(options={"p": Option(0.9)}, gains=True),
     better="higher",
     bounds=Bounds("none", reason="rbp_resid is what unjudged documents could add"),
     ties="unproven",
     question="gain",
     worth="gain",
     expected=_expected_rbp,
-    resembles=("RBP",),
 )
 def rbp(judged: Judged, gains: Mapping[int, float], p: float) -> FloatArray:
     """Rank-biased precision, its gains scaled to at most 1 for each query.
@@ -199,7 +198,7 @@ def _unjudged_weight(judged: Judged, p: float) -> FloatArray:
     return total
 
 
-@_unjudged(parameters=Gains(probability=0.9, gains=False))
+@_unjudged(parameters=Grammar(options={"p": Option(0.9)}))
 def rbp_resid(judged: Judged, p: float) -> FloatArray:
     """Residual of rank-biased precision: the most that unjudged documents could add.
 

@@ -24,7 +24,7 @@ from ragkpi.measures.measure import (
     Metric,
     record,
 )
-from ragkpi.measures.parameters import Cutoffs, Option
+from ragkpi.measures.parameters import Option, cutoffs
 from ragkpi.ranking.judged import Judged, quotient
 from ragkpi.wording import counted
 
@@ -45,19 +45,19 @@ def shallow_estimate(judged: Judged, metrics: Sequence[Metric]) -> Iterator[str]
 MEASURES: list[Measure] = []
 
 _ALPHA = {"alpha": Option(0.5, least=0, most=1, expected="a number from 0 to 1")}
-_HIGHEST = {"highest": Option(4, int, 1, 60, "a level from 1 to 60")}
+_HIGHEST = {"highest": Option(4, 1, 60, "a level from 1 to 60")}
 
 _tradeoff = partial(
     record,
     MEASURES,
-    parameters=Cutoffs((5, 10, 20), _ALPHA),
+    parameters=cutoffs((5, 10, 20), _ALPHA),
     better="higher",
     bounds=CORNERS_OF_COUNTS,
     ties="unproven",
     question="tradeoff",
 )
 _kpi = partial(
-    record, MEASURES, parameters=Cutoffs((10, 25, 50, 100)), better="higher", ties="unproven"
+    record, MEASURES, parameters=cutoffs((10, 25, 50, 100)), better="higher", ties="unproven"
 )
 _gain = partial(_kpi, question="gain", worth="gain")
 
@@ -97,7 +97,7 @@ def _f(judged: Judged, cutoff: int, alpha: float, num_rel: FloatArray | IntArray
     return quotient(judged.num_rel_at(cutoff), np.asarray(alpha * cutoff + (1 - alpha) * num_rel))
 
 
-@_tradeoff(resembles=("F1", "f_score", "f1_score"))
+@_tradeoff()
 def F(judged: Judged, cutoff: int, alpha: float) -> FloatArray:
     """F-measure at K: weighted harmonic mean of precision and recall.
 
@@ -187,7 +187,7 @@ def ndcg_local(judged: Judged, cutoff: int) -> FloatArray:
 
 
 @_kpi(
-    parameters=Cutoffs((10, 20), _HIGHEST),
+    parameters=cutoffs((10, 20), _HIGHEST),
     bounds=UNPROVEN,
     ties="monotone",
     question="gain",
@@ -225,7 +225,7 @@ def err(judged: Judged, cutoff: int, highest: int) -> FloatArray:
 
 @_kpi(
     "judged",
-    parameters=Cutoffs((5, 10, 20)),
+    parameters=cutoffs((5, 10, 20)),
     bounds=COUNTS_HOLES,
     question="incomplete",
     worth="judged",

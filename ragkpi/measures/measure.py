@@ -249,8 +249,6 @@ class Measure:
     # Its names in other tools, in any case. A name with a cutoff (``nDCG@10``) asks for the
     # measure that takes one.
     aliases: tuple[str, ...] = ()
-    # Names that often mean something else in other tools: suggested, never resolved.
-    resembles: tuple[str, ...] = ()
     # Which values are better, for marks, wins and gates; ``"neither"`` for counts and properties of
     # the collection.
     better: Better = field(kw_only=True)
@@ -318,7 +316,6 @@ class Measure:
             style="integer",
             cautions=(),
             aliases=(),
-            resembles=(),
             better="neither",
             bounds=COUNTED,
             ties="unproven",

@@ -1,4 +1,4 @@
-"""The grammars of `-m NAME.PARAMS`: how each kind of measure reads its parameters.
+"""The grammar of `-m NAME.PARAMS`: how a measure reads its parameters.
 
 trec_eval has five kinds: none, integer cutoffs, real cutoffs, a list of reals and key=value
 pairs. ragkpi's own measures take cutoffs and key=value options together. Text that trec_eval
@@ -10,9 +10,10 @@ from __future__ import annotations
 import math
 import re
 import warnings
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from itertools import pairwise
+from typing import Any, Literal
 
 from ragkpi.errors import RagkpiWarning, UsageError
 from ragkpi.interface import request_text
@@ -28,14 +29,15 @@ def bad_request(measure: str, parameters: str | None, problem: str) -> UsageErro
 
 def _warn(measure: str, parameters: str | None, problem: str) -> None:
     text = f"{request_text(measure, parameters)}: {problem}"
-    warnings.warn(text, RagkpiWarning, stacklevel=3)
+    warnings.warn(text, RagkpiWarning, stacklevel=4)
 
 
 @dataclass(frozen=True)
 class Parameters:
     """One way to call a measure: the printed suffix of its name, and the arguments.
 
-    `order` sorts the metrics of one measure; equal orders keep the order of the command line.
+    `order` sorts the metrics of one measure: its cutoffs or its point, empty without one. Equal
+    orders keep the order of the command line.
     """
 
     suffix: str
@@ -44,248 +46,158 @@ class Parameters:
 
 
 @dataclass(frozen=True)
-class Grammar:
-    """Reads the parameters of a measure; this one expects none."""
+class Option:
+    """A ``key=value`` parameter of a measure, an integer if the default is one.
 
-    # Whether a number after the name is a rank to cut at.
-    takes_cutoffs: bool = field(default=False, kw_only=True)
+    `least`, `most` and `expected` are the allowed finite values, as numbers and in words.
+    """
+
+    default: float
+    least: float = -math.inf
+    most: float = math.inf
+    expected: str = "a number"
+
+    def read(self, measure: str, key: str, text: str) -> float:
+        whole = isinstance(self.default, int)
+        number = _real(measure, text, f"{key}={text}; expected {self.expected}")
+        if not self.least <= number <= self.most or (whole and not text.isdecimal()):
+            raise bad_request(measure, None, f"{key}={text}; expected {self.expected}")
+        return int(number) if whole else number
+
+
+@dataclass(frozen=True)
+class Grammar:
+    """Reads the parameters of a measure; by default it has none.
+
+    `numbers` between commas are ranks to cut at, points on a real scale with a metric each, or
+    together one `argument`, a list of `length` numbers (None for any). `default` has those of the
+    bare name; it is empty for cutoffs if that is the uncut measure. `span` consecutive cutoffs make
+    a metric: 1, or 2 for differences between depths. With `gains`, ``level=gain`` pairs are the
+    gains of documents judged at that level; by default the level.
+
+    Printed names contain the cutoffs, and the `options` that are not the default; gains, lists and
+    options without cutoffs are printed as they were typed, as by trec_eval.
+    """
+
+    numbers: Literal["none", "cutoffs", "points", "list"] = "none"
+    default: tuple[float, ...] = ()
+    options: Mapping[str, Option] = field(default_factory=dict)
+    span: int = 1
+    argument: str = "cutoff"
+    length: int | None = None
+    gains: bool = False
 
     def plain_is_a_value(self, typed: Sequence[Parameters]) -> bool:
         """Return whether the bare name adds a value to those with parameters.
 
         ``-m recip_rank -m recip_rank.10`` asks for two values, ``-m P -m P.10`` for P_10 alone.
         """
-        return not typed
+        return not typed or (not self.default and all(parameters.order for parameters in typed))
 
     def defaults(self) -> list[Parameters]:
         """Return the parameters of the bare name."""
-        return [Parameters("", {})]
+        return self._parameters(self.default, {}, {}, "")
 
     def parse(self, measure: str, text: str) -> list[Parameters]:
         """Read the text after the dot; raise `UsageError` if it does not fit."""
-        advice = f"give {request_text(measure)}"
-        raise bad_request(measure, text, f"{measure} takes no parameters; {advice}")
+        if self == Grammar():
+            advice = f"give {request_text(measure)}"
+            raise bad_request(measure, text, f"{measure} takes no parameters; {advice}")
+        options: dict[str, float] = {}
+        gains: dict[int, float] = {}
+        numbers: list[float] = []
+        for item in text.removeprefix("cut.").split(","):
+            key, equals, value = item.partition("=")
+            level = int(key) if self.gains and re.fullmatch(r"[+-]?\d+", key) else None
+            if self.numbers != "none" and not equals:
+                read = _cutoff if self.numbers == "cutoffs" else _real
+                numbers.append(read(measure, item))
+            elif not equals or "=" in value:
+                keys = " or ".join([*(["level=gain"] if self.gains else []), *self.options])
+                raise bad_request(measure, text, f"'{item}'; expected key=value, {keys}")
+            elif key in options or level in gains:
+                name = f"'{key}'" if level is None else f"level {level}"
+                raise bad_request(measure, text, f"{name} is given twice")
+            elif key in self.options:
+                options[key] = self.options[key].read(f"{measure}.{text}", key, value)
+            elif level is not None and level < 0:
+                problem = "a gain for a negative level would reward unjudged documents"
+                raise bad_request(measure, text, f"level {level}; {problem}, give levels from 0")
+            elif level is not None:
+                gains[level] = _real(measure, value)
+            elif self.gains:
+                _warn(measure, text, f"'{key}' is not a level and has no effect")
+            else:
+                keys = ", ".join(self.options) or f"{self.numbers} only"
+                raise bad_request(measure, text, f"no parameter '{key}'; it takes {keys}")
+        for place, number in enumerate(numbers if self.numbers != "list" else ()):
+            if number in numbers[:place]:
+                raise bad_request(measure, text, f"{shortest(number)} is given twice; give it once")
+        if self.numbers == "list" and self.length not in (None, len(numbers)):
+            problem = f"{len(numbers)} numbers; expected {self.length}"
+            raise bad_request(measure, text, problem)
+        if 0 < len(numbers) < self.span:
+            raise bad_request(measure, text, f"needs at least {self.span} cutoffs")
+        return self._parameters(numbers or self.default, options, gains, text)
+
+    def _parameters(
+        self,
+        numbers: Sequence[float],
+        changed: Mapping[str, float],
+        gains: Mapping[int, float],
+        text: str,
+    ) -> list[Parameters]:
+        options = {key: changed.get(key, option.default) for key, option in self.options.items()}
+        arguments: dict[str, Any] = {"gains": gains, **options} if self.gains else options
+        if self.numbers == "list":
+            return [Parameters(text, {self.argument: tuple(numbers)})]
+        suffix = [",".join(item for item in text.split(",") if "=" in item)]
+        if not self.gains and self.numbers != "none":
+            suffix = [
+                f"{key}={shortest(options[key])}"
+                for key, option in self.options.items()
+                if options[key] != option.default
+            ]
+        if not numbers:
+            uncut = {self.argument: None} if self.numbers == "cutoffs" else {}
+            return [Parameters("_".join(suffix), {**uncut, **arguments})]
+        windows = list(pairwise(sorted(numbers))) if self.span == 2 else [(n,) for n in numbers]
+        ways = []
+        for window in windows:
+            cutoff = {self.argument: window[0] if self.span == 1 else window}
+            places = [str(n) if isinstance(n, int) else shortest(n) for n in window]
+            name = "_".join(filter(None, [*places, *suffix]))
+            ways.append(Parameters(name, {**cutoff, **arguments}, window))
+        return ways
 
     def describe(self) -> str:
         """Return the allowed parameters in one line, for the help text."""
-        return "none"
+        nouns = {"none": "", "cutoffs": "cutoffs", "points": "points", "list": "numbers"}
+        default = ",".join(f"{number:g}" for number in self.default) or "uncut"
+        numbers = f"{nouns[self.numbers]}, default {default}" if self.numbers != "none" else ""
+        pairs = "level=gain pairs, default gain = level" if self.gains else ""
+        options = [f"{key}={o.default:g} ({o.expected})" for key, o in self.options.items()]
+        return "; ".join(filter(None, [numbers, pairs, *options])) or "none"
 
     def printed(self, measure: str, parameters: Parameters) -> str:
-        """Return the printed name."""
+        """Return the printed name; of points as trec_eval, two decimals cut to eight characters."""
+        if self.numbers == "points":
+            return f"{measure}_{parameters.arguments[self.argument]:3.2f}"[: len(measure) + 9]
         return f"{measure}_{parameters.suffix}" if parameters.suffix else measure
 
 
-@dataclass(frozen=True)
-class Option:
-    """A ``key=value`` parameter of a measure, which `convert` (`int` or `float`) reads.
-
-    Its printed name leaves out the default. `least`, `most` and `expected` are the allowed finite
-    values, as numbers and in words.
-    """
-
-    default: float
-    convert: Callable[[str], float] = float
-    least: float = -math.inf
-    most: float = math.inf
-    expected: str = "a number"
-
-    def read(self, measure: str, key: str, text: str) -> float:
-        try:
-            value = self.convert(text)
-        except ValueError:
-            value = math.nan
-        allowed = self.least <= value <= self.most and abs(value) < math.inf
-        if text.strip() != text or "_" in text or not allowed:
-            raise bad_request(measure, None, f"{key}={text}; expected {self.expected}")
-        return value
+def cutoffs(
+    default: tuple[int, ...] = NINE_CUTOFFS,
+    options: Mapping[str, Option] | None = None,
+    span: int = 1,
+) -> Grammar:
+    """Return the grammar of ranks to cut at, and `key=value` options for all of them."""
+    return Grammar("cutoffs", default, options or {}, span)
 
 
-@dataclass(frozen=True)
-class Cutoffs(Grammar):
-    """Ranks at which to cut, and `key=value` options for all of them, in printing order.
-
-    `default` has the cutoffs of the bare name; it is empty if that is the uncut measure. `span` is
-    the number of consecutive cutoffs of one value: 1, or 2 for differences between depths.
-    """
-
-    default: tuple[int, ...] = NINE_CUTOFFS
-    options: Mapping[str, Option] = field(default_factory=dict)
-    span: int = 1
-    takes_cutoffs: bool = field(default=True, kw_only=True)
-
-    def plain_is_a_value(self, typed: Sequence[Parameters]) -> bool:
-        return not typed or not self.default
-
-    def defaults(self) -> list[Parameters]:
-        return self._parameters((), {})
-
-    def parse(self, measure: str, text: str) -> list[Parameters]:
-        options: dict[str, float] = {}
-        cutoffs: list[int] = []
-        for item in text.removeprefix("cut.").split(","):
-            key, equals, value = item.partition("=")
-            if not equals:
-                cutoffs.append(_cutoff(measure, item))
-            elif key not in self.options:
-                keys = ", ".join(self.options) or "cutoffs only"
-                raise bad_request(measure, text, f"no parameter '{key}'; it takes {keys}")
-            elif key in options:
-                raise bad_request(measure, text, f"'{key}' is given twice")
-            else:
-                options[key] = self.options[key].read(f"{measure}.{text}", key, value)
-        _refuse_duplicates(measure, text, cutoffs)
-        if cutoffs and len(cutoffs) < self.span:
-            raise bad_request(measure, text, f"needs at least {self.span} cutoffs")
-        return self._parameters(sorted(cutoffs) if self.span > 1 else cutoffs, options)
-
-    def _parameters(self, cutoffs: Sequence[int], changed: Mapping[str, float]) -> list[Parameters]:
-        options = {key: changed.get(key, option.default) for key, option in self.options.items()}
-        cutoffs = cutoffs or self.default
-        if not cutoffs:
-            return [Parameters(self._suffix((), options), {"cutoff": None, **options})]
-        windows = [tuple(cutoffs[i : i + self.span]) for i in range(len(cutoffs) - self.span + 1)]
-        ways = []
-        for window in windows:
-            cutoff = window[0] if self.span == 1 else window
-            arguments = {"cutoff": cutoff, **options}
-            ways.append(Parameters(self._suffix(window, options), arguments, window))
-        return ways
-
-    def _suffix(self, cutoffs: Sequence[int], options: Mapping[str, float]) -> str:
-        changed = [
-            f"{key}={shortest(options[key])}"
-            for key, option in self.options.items()
-            if options[key] != option.default
-        ]
-        return "_".join([*map(str, cutoffs), *changed])
-
-    def describe(self) -> str:
-        cutoffs = "cutoffs, default " + (",".join(map(str, self.default)) or "uncut")
-        options = [f"{key}={o.default:g} ({o.expected})" for key, o in self.options.items()]
-        return "; ".join([cutoffs, *options])
-
-
-@dataclass(frozen=True)
-class RealCutoffs(Grammar):
-    """Points on a real scale, such as recall points; a metric each."""
-
-    default: tuple[float, ...]
-
-    def defaults(self) -> list[Parameters]:
-        return [self._value(point) for point in self.default]
-
-    def parse(self, measure: str, text: str) -> list[Parameters]:
-        points = [_real(measure, item) for item in text.split(",")]
-        _refuse_duplicates(measure, text, points)
-        return [self._value(point) for point in points]
-
-    def _value(self, point: float) -> Parameters:
-        return Parameters(shortest(point), {"point": point}, (point,))
-
-    def printed(self, measure: str, parameters: Parameters) -> str:
-        """Return the name that trec_eval prints: two decimals, cut to eight characters."""
-        point = parameters.arguments["point"]
-        return f"{measure}_{point:3.2f}"[: len(measure) + 9]
-
-    def describe(self) -> str:
-        return "points, default " + ",".join(f"{point:g}" for point in self.default)
-
-
-@dataclass(frozen=True)
-class RealList(Grammar):
-    """Numbers that together are one `argument` of a metric, in their order.
-
-    `length` is the required count of numbers, None for any. `used` is the count of numbers that
-    matter; trec_eval accepts more and ignores them.
-    """
-
-    default: tuple[float, ...]
-    argument: str
-    length: int | None = None
-    used: int | None = None
-
-    def defaults(self) -> list[Parameters]:
-        return [Parameters("", {self.argument: self.default})]
-
-    def parse(self, measure: str, text: str) -> list[Parameters]:
-        numbers = tuple(_real(measure, item) for item in text.split(","))
-        if self.length is not None and len(numbers) != self.length:
-            raise bad_request(measure, text, f"{len(numbers)} numbers; expected {self.length}")
-        if self.used is not None and len(numbers) > self.used:
-            _warn(measure, text, f"only the first {self.used} of {len(numbers)} numbers count")
-        return [Parameters(text, {self.argument: numbers})]
-
-    def describe(self) -> str:
-        return "numbers, default " + ",".join(f"{number:g}" for number in self.default)
-
-
-@dataclass(frozen=True)
-class Gains(Grammar):
-    """``level=gain`` pairs: the gain of documents judged at that level; by default the level.
-
-    `probability` is the default of the parameter ``p`` of rank-biased precision, None without that
-    parameter; `gains` is whether pairs are allowed.
-    """
-
-    probability: float | None = None
-    gains: bool = True
-
-    def plain_is_a_value(self, typed: Sequence[Parameters]) -> bool:
-        return all("cutoff" in parameters.arguments for parameters in typed)
-
-    def defaults(self) -> list[Parameters]:
-        return [Parameters("", self._arguments({}, self.probability))]
-
-    def _arguments(self, gains: dict[int, float], probability: float | None) -> dict[str, Any]:
-        p = {} if probability is None else {"p": probability}
-        return {"gains": gains, **p} if self.gains else p
-
-    def parse(self, measure: str, text: str) -> list[Parameters]:
-        gains: dict[int, float] = {}
-        probability: float | None = None
-        cutoffs: list[int] = []
-        for item in text.split(","):
-            key, equals, number = item.partition("=")
-            if self.takes_cutoffs and not equals:
-                cutoffs.append(_cutoff(measure, item))
-                continue
-            if not equals or "=" in number:
-                such = "" if self.probability is None else f", such as p={self.probability}"
-                raise bad_request(measure, text, f"'{item}'; expected key=value{such}")
-            value = _real(measure, number)
-            if key == "p" and self.probability is not None:
-                if probability is not None:
-                    raise bad_request(measure, text, "'p' is given twice")
-                probability = value
-            elif re.fullmatch(r"[+-]?\d+", key):
-                if not self.gains:
-                    raise bad_request(measure, text, f"no parameter '{key}'; it takes p")
-                level = int(key)
-                if level < 0:
-                    problem = "a gain for a negative level would reward unjudged documents"
-                    advice = "give levels from 0"
-                    raise bad_request(measure, text, f"level {level}; {problem}, {advice}")
-                if level in gains:
-                    raise bad_request(measure, text, f"level {level} is given twice")
-                gains[level] = value
-            else:
-                _warn(measure, text, f"'{key}' is not a level and has no effect")
-        p = self.probability if probability is None else probability
-        arguments = self._arguments(gains, p)
-        if not cutoffs:
-            return [Parameters(text, arguments)]
-        _refuse_duplicates(measure, text, cutoffs)
-        pairs = ",".join(item for item in text.split(",") if "=" in item)
-        return [
-            Parameters("_".join(filter(None, [str(k), pairs])), {**arguments, "cutoff": k}, (k,))
-            for k in cutoffs
-        ]
-
-    def describe(self) -> str:
-        cutoffs = "cutoffs, default uncut" if self.takes_cutoffs else ""
-        pairs = "level=gain pairs, default gain = level" if self.gains else ""
-        p = "" if self.probability is None else f"p={self.probability:g}"
-        return "; ".join(filter(None, [cutoffs, pairs, p]))
+def points(default: tuple[float, ...]) -> Grammar:
+    """Return the grammar of points on a real scale, such as recall points; a metric each."""
+    return Grammar("points", default, argument="point")
 
 
 def shortest(number: float) -> str:
@@ -299,27 +211,19 @@ def shortest(number: float) -> str:
 
 
 def _cutoff(measure: str, text: str) -> int:
-    if text.removeprefix("+").isdecimal():
-        cutoff = int(text)
-    elif re.fullmatch(r"\+?\d+\.\d*", text):
-        cutoff = int(text.partition(".")[0])
-        _warn(measure, None, f"cutoff {text} is read as {cutoff}, as trec_eval does")
-    else:
-        cutoff = 0
+    match = re.fullmatch(r"\+?(\d+)(\.\d*)?", text)
+    cutoff = int(match[1]) if match else 0
     if not 1 <= cutoff < 2**62:
         raise bad_request(measure, text, f"'{text}' is not a cutoff; expected a rank from 1")
+    if match and match[2]:
+        _warn(measure, None, f"cutoff {text} is read as {cutoff}, as trec_eval does")
     return cutoff
 
 
-def _refuse_duplicates(measure: str, text: str, cutoffs: Sequence[float]) -> None:
-    for position, cutoff in enumerate(cutoffs):
-        if cutoff in cutoffs[:position]:
-            raise bad_request(measure, text, f"{shortest(cutoff)} is given twice; give it once")
-
-
-def _real(measure: str, text: str) -> float:
+def _real(measure: str, text: str, problem: str = "") -> float:
     if re.fullmatch(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?", text):
         number = float(text)
         if math.isfinite(number):
             return number
-    raise bad_request(measure, None, f"'{text}' is not a number; expected one such as 0.5")
+    expected = f"'{text}' is not a number; expected one such as 0.5"
+    raise bad_request(measure, None, problem or expected)

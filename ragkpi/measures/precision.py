@@ -20,7 +20,7 @@ from ragkpi.measures.measure import (
     log,
     record,
 )
-from ragkpi.measures.parameters import RECALL_POINTS, Cutoffs, RealCutoffs, RealList
+from ragkpi.measures.parameters import RECALL_POINTS, Grammar, cutoffs, points
 from ragkpi.measures.tied import (
     existing_ranks,
     is_alone,
@@ -37,7 +37,7 @@ MULTIPLES_OF_R = (0.2, 0.4, 0.6, 0.8, 1.0, 1.2, 1.4, 1.6, 1.8, 2.0)
 _cut = partial(
     record,
     MEASURES,
-    parameters=Cutoffs(),
+    parameters=cutoffs(),
     better="higher",
     bounds=CORNERS_OF_COUNTS,
     ties="monotone",
@@ -87,7 +87,7 @@ def relative_P(judged: Judged, cutoff: int) -> FloatArray:
 
 @_cut(
     rate="always",
-    parameters=Cutoffs((1, 5, 10)),
+    parameters=cutoffs((1, 5, 10)),
     expected=partial(share_reaching, m=1),
     aliases=("Success", "hit", "hits", "hit_rate", "hitrate"),
 )
@@ -149,7 +149,7 @@ def _mean_reciprocal(first: int, size: int, relevant: int, depth: int) -> float:
 
 
 @_early(
-    parameters=Cutoffs(default=()),
+    parameters=cutoffs(default=()),
     bounds=CORNERS,
     ties="monotone",
     expected=_expected_recip_rank,
@@ -271,7 +271,7 @@ def _relevant_at(judged: Judged, point: float) -> FloatArray:
 
 
 @_early(
-    parameters=RealCutoffs(RECALL_POINTS),
+    parameters=points(RECALL_POINTS),
     bounds=COSTLY,
     aliases=("IPrec",),
 )
@@ -288,7 +288,7 @@ def iprec_at_recall(judged: Judged, point: float) -> FloatArray:
     return _interpolated(judged, _relevant_at(judged, point))
 
 
-@_early("11pt_avg", parameters=RealList(RECALL_POINTS, "points"), bounds=UNPROVEN)
+@_early("11pt_avg", parameters=Grammar("list", RECALL_POINTS, argument="points"), bounds=UNPROVEN)
 def interpolated_average(judged: Judged, points: tuple[float, ...]) -> FloatArray:
     """Mean of the interpolated precision at eleven recall points.
 
@@ -313,7 +313,7 @@ def interpolated_average(judged: Judged, points: tuple[float, ...]) -> FloatArra
     return total / len(points)
 
 
-@_early(parameters=RealCutoffs(MULTIPLES_OF_R), bounds=STAIRCASE_ALONE)
+@_early(parameters=points(MULTIPLES_OF_R), bounds=STAIRCASE_ALONE)
 def Rprec_mult(judged: Judged, point: float) -> FloatArray:
     """Precision at a multiple of R.
 

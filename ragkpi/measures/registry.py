@@ -13,298 +13,20 @@ from __future__ import annotations
 import functools
 import re
 import warnings
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from itertools import count
-from typing import NoReturn, TypeAlias
 
 from ragkpi.errors import UsageError
 from ragkpi.interface import request_text, spell
 from ragkpi.measures import counts, gain, incomplete, precision
 from ragkpi.measures.measure import Caution, Measure, Metric, RelInfo, names_of
-from ragkpi.measures.parameters import (
-    Cutoffs,
-    Gains,
-    Parameters,
-    RealCutoffs,
-    RealList,
-    bad_request,
-)
+from ragkpi.measures.parameters import Parameters, bad_request
 from ragkpi.ranking.judged import Judged, Settings
 from ragkpi.ranking.judgements import Judgements
 from ragkpi.ranking.relevance import REL_INFO
 from ragkpi.wording import did_you_mean
-
-# The position of typed text: the number of the request, and of its parameter.
-_Position = tuple[int, int]
-
-_TOOL_NAME = (
-    r"(?P<name>[A-Za-z][\w-]*?)(?:\((?P<parameters>[^()]*)\))?"
-    r"(?:@(?P<cutoff>\d+(?:\.\d+)?)|(?:_at_|[._])(?P<rank>[1-9]\d*))?"
-)
-# Parameters of other tools that select a measure; None selects the measure itself.
-_VARIANTS: Mapping[tuple[str, str, str], str | None] = {
-    ("ndcg", "dcg", "log2"): None,
-    ("ndcg", "dcg", "exp-log2"): "ndcg_exp",
-    ("setp", "relative", "True"): "set_relative_P",
-    ("setp", "relative", "False"): None,
-}
-# Parameters of other tools whose value is the parameter of the measure.
-_RENAMED = {("setf", "beta"), ("iprec", "recall")}
-_WITH_LEVEL = {"numret": "num_rel_ret"}  # the measure that such a name means with a level
-_WITH_CUTOFF = {"judged": "Judged@10"}  # names that need a cutoff, with an example
-
-# Names with another meaning in other tools: that meaning, its name here, and the measure of this
-# name here, with its formula.
-_ACCURACY = ("the hit rate", "success", "accuracy", "(TP + TN) / N")
-_ELSEWHERE: Mapping[str, tuple[str, str, str, str]] = {"accuracy": _ACCURACY, "acc": _ACCURACY}
-
-
-# A request, and the lowest relevant level for it; None for the level of -l.
-_Leveled: TypeAlias = tuple[str, int | None]
-
-
-class _MeasureRequests:
-    """All parameters that a command line requests of one measure at one level."""
-
-    def __init__(self) -> None:
-        self.plain = False
-        self.typed: list[Parameters] = []  # replace the defaults
-        self.from_nicknames: list[Parameters] = []  # add to the defaults
-        self.positions: dict[str | None, _Position] = {}  # by suffix, None without parameters
-
-    def metrics(
-        self, measure: Measure, level: int | None, printed_place: Iterator[int]
-    ) -> Iterator[tuple[_Position, Metric]]:
-        """Yield each metric and the position where it was typed, cutoffs ascending."""
-        grammar = measure.parameters
-        chosen = [*self.typed, *self.from_nicknames]
-        if self.plain and grammar.plain_is_a_value(self.typed):
-            chosen += grammar.defaults()
-        distinct = list({parameters.suffix: parameters for parameters in chosen}.values())
-        distinct.sort(key=lambda parameters: parameters.order)
-        printed = [grammar.printed(measure.name, parameters) for parameters in distinct]
-        suffix = "" if level is None else f"_rel={level}"
-        for name, parameters in zip(printed, distinct, strict=True):
-            # trec_eval prints 0.12 for 0.125 and for 0.121: equal names get all their digits.
-            unique = name if printed.count(name) == 1 else f"{measure.name}_{parameters.suffix}"
-            positions = self.positions
-            position = min(positions[key] for key in (parameters.suffix, None) if key in positions)
-            arguments = parameters.arguments
-            yield position, Metric(measure, unique + suffix, arguments, level, next(printed_place))
-
-
-def split_requests(texts: Iterable[str]) -> list[str]:
-    """Split ``map,ndcg_cut.10``: a comma before a name separates requests.
-
-    >>> split_requests(["map,P.5,10,bor.10,m=3", "AP(rel=2)@9,P@5"])
-    ['map', 'P.5,10', 'bor.10,m=3', 'AP(rel=2)@9', 'P@5']
-    """
-    before_name = r",(?=[A-Za-z]\w*(?:[.,@(]|$))"
-    return [part for text in texts for part in re.split(before_name, text)]
-
-
-class _Parser:
-    """Collects requests and returns their metrics."""
-
-    def __init__(self, measures: Mapping[str, Measure]) -> None:
-        self.measures = measures
-        self.chosen: dict[tuple[str, int | None], _MeasureRequests] = {}  # by measure and level
-
-    def metrics(self) -> list[Metric]:
-        """Return the metrics in the order in which they were typed."""
-        levels: dict[str, list[int | None]] = {}
-        for name, level in self.chosen:
-            levels.setdefault(name, []).append(level)
-        printed_place = count()
-        metrics = [
-            positioned
-            for name, measure in self.measures.items()
-            for level in sorted(levels.get(name, ()), key=lambda level: (level is not None, level))
-            for positioned in self.chosen[name, level].metrics(measure, level, printed_place)
-        ]
-        return [metric for _, metric in sorted(metrics, key=lambda positioned: positioned[0])]
-
-    def add(self, text: str, number: int, from_nickname: bool = False) -> None:
-        """Add a request, with its number; raise `UsageError` if it is bad."""
-        name, dot, parameters, level = self._resolve(text)
-        if name in NICKNAMES:
-            if dot:
-                members = " ".join(NICKNAMES[name])
-                advice = f"give them to its members ({members})"
-                problem = f"{name} is a nickname and takes no parameters; {advice}"
-                raise bad_request(text, None, problem)
-            for member in NICKNAMES[name]:
-                self.add(member, number, from_nickname=True)
-            return
-        if dot and not parameters:
-            plain = request_text(name)
-            raise bad_request(
-                text, None, f"no parameter after the dot; expected {plain} or {plain}.PARAMS"
-            )
-        chosen = self.chosen.setdefault((name, level), _MeasureRequests())
-        if not dot:
-            chosen.plain = True
-            chosen.positions.setdefault(None, (number, 0))
-            return
-        cut = f"{name}_cut"
-        if parameters.isdecimal() and cut in self.measures and name in self.measures:
-            expected = f"{request_text(cut)}.{parameters}"
-            raise bad_request(text, None, f"{name} takes no cutoff; expected {expected}")
-        parsed = self.measures[name].parameters.parse(name, parameters)
-        (chosen.from_nicknames if from_nickname else chosen.typed).extend(parsed)
-        for place, each in enumerate(parsed):
-            chosen.positions.setdefault(each.suffix, (number, 0 if from_nickname else place))
-
-    def _resolve(self, text: str) -> tuple[str, str, str, int | None]:
-        """Return the name, the dot, the parameters and the level of a request."""
-        plain, level = _with_level(text)
-        split = _split(plain, self.measures)
-        translation = None if split else _translate(text, self.measures)
-        if translation and self._means_the_same(text, translation):
-            plain, level = translation
-            split = _split(plain, self.measures)
-        own, at, cutoff = plain.partition("@")
-        if split is None and at:
-            if own.casefold() in _ELSEWHERE:
-                raise bad_request(text, None, _other_meaning(own.casefold(), cutoff))
-            split = (own, ".", cutoff) if own in self.measures or own in NICKNAMES else None
-        name, dot, parameters = split or self._refuse(text, translation)
-        if level is not None and not (
-            name in self.measures and _depends_on_level(self.measures[name])
-        ):
-            problem = f"{name} has no relevance level"
-            raise bad_request(text, None, problem)
-        return name, dot, parameters, level
-
-    def _means_the_same(self, text: str, translation: _Leveled) -> bool:
-        """Return whether another tool's name means the nearest measure here."""
-        resembles = self.measures[translation[0].partition(".")[0]].resembles
-        call = re.fullmatch(_TOOL_NAME, text)
-        return bool(call and call["name"].casefold() not in map(str.casefold, resembles))
-
-    def _refuse(self, text: str, translation: _Leveled | None) -> NoReturn:
-        name = re.split(r"[.(@]", text, maxsplit=1)[0]
-        measures = (measure for measure in self.measures if not measure.startswith("num_q_"))
-        names = [*measures, *NICKNAMES]
-        advice = did_you_mean(name, names, "'ragkpi measures' lists them all")
-        if re.fullmatch(r"(?i)alpha_?n?dcg|err_?ia|(st|subtopic)_?recall|nrbp|ia_?p", name):
-            advice = "it measures diversity by subtopics, which ndeval and ir_measures compute"
-        if translation:
-            plain, level = translation
-            advice = f"here that is -m {plain}" + ("" if level is None else f",rel={level}")
-        raise bad_request(text, None, f"no measure is named '{name}'; {advice}")
-
-
-def _other_meaning(name: str, cutoff: str) -> str:
-    meaning, their_name, name, formula = _ELSEWHERE[name]
-    there, here = request_text(their_name, cutoff), request_text(name, cutoff)
-    return f"elsewhere that is {meaning}, {there}; {formula} is {here}"
-
-
-def _with_counts(measures: Mapping[str, Measure]) -> Mapping[str, Measure]:
-    """Add ``num_q_NAME`` after every measure that has numbers."""
-    return {
-        each.name: each
-        for measure in measures.values()
-        for each in ((measure, measure.num_q) if measure.numeric else (measure,))
-    }
-
-
-def _with_level(text: str) -> _Leveled:
-    """Separate the level of ``P.5,rel=2``, or of the printed ``P_5_rel=2``."""
-    match = re.search(r"[,._]rel=(\d+)$", text)
-    return (text, None) if match is None else (text[: match.start()], int(match[1]))
-
-
-def _split(text: str, measures: Mapping[str, Measure]) -> tuple[str, str, str] | None:
-    """Split a request into name, dot and parameters; None for an unknown name.
-
-    Printed names such as ``P_10`` and ``ra_nwg_10_alpha=0.5`` also have them.
-    """
-    name, dot, parameters = text.partition(".")
-    if name in NICKNAMES or name in measures:
-        return name, dot, parameters
-    prefixes = [name for name in measures if text.startswith(f"{name}_")]
-    for name in sorted(prefixes, key=len, reverse=True):
-        rest = text[len(name) + 1 :]
-        for parameters in (rest, rest.replace("_", ",")):
-            try:
-                with warnings.catch_warnings():
-                    warnings.simplefilter("ignore")  # the parser warns when it parses them again
-                    measures[name].parameters.parse(name, parameters)
-            except UsageError:
-                continue
-            return name, ".", parameters
-    return None
-
-
-def _translate(text: str, measures: Mapping[str, Measure]) -> _Leveled | None:
-    """Translate ``nDCG@10`` to ``ndcg_cut.10``, ``MRR`` to ``recip_rank``; None if unknown.
-
-    `UsageError` if the measure is known, and a parameter is not.
-    """
-    call = re.fullmatch(_TOOL_NAME, text)
-    if call is None:
-        return None
-    name, cutoff = call["name"].casefold(), call["cutoff"] or call["rank"]
-    candidates = [
-        each
-        for each in measures.values()
-        if name in map(str.casefold, (*each.aliases, *each.resembles))
-    ]
-    if not candidates:
-        return None
-    level, value = None, cutoff
-    for parameter in filter(None, (call["parameters"] or "").split(",")):
-        key, _, setting = (part.strip().strip("'\"") for part in parameter.partition("="))
-        takes_level = name in _WITH_LEVEL or _depends_on_level(candidates[0])
-        if (name, key, setting) in _VARIANTS:
-            variant = _VARIANTS[name, key, setting]
-            candidates = candidates if variant is None else [measures[variant]]
-        elif key == "cutoff" and cutoff is None:
-            cutoff = value = setting
-        elif (name, key) in _RENAMED and value is None:
-            value = setting
-        elif key == "rel" and setting.isdecimal() and takes_level:
-            level = int(setting)
-        elif (key, setting) != ("judged_only", "False"):
-            raise bad_request(text, None, _advice(candidates[0], key, parameter.strip()))
-    if name in _WITH_LEVEL and level is not None:
-        return _WITH_LEVEL[name], level
-    if value is None and name in _WITH_CUTOFF:
-        expected = f"needs a cutoff, such as {_WITH_CUTOFF[name]}"
-        raise bad_request(text, None, expected)
-    if value is None:
-        # A name without a cutoff means the uncut measure, if there is one.
-        candidates.sort(key=lambda measure: isinstance(measure.parameters, Cutoffs))
-        return candidates[0].name, level
-    takes_values = all(isinstance(each.parameters, RealCutoffs | RealList) for each in candidates)
-    is_cutoff = cutoff is not None and "." not in value and not takes_values
-    for measure in candidates:
-        if measure.parameters.takes_cutoffs == is_cutoff:
-            return f"{measure.name}.{value}", level
-    return None
-
-
-def _depends_on_level(measure: Measure) -> bool:
-    """Return whether the relevance level can change a measure."""
-    plain = measure.reads == "qrels" and "grade_map" not in measure.needs
-    return plain and measure.worth == "level" and measure.question != "gain"
-
-
-def _advice(measure: Measure, key: str, parameter: str) -> str:
-    if key == "rel":
-        return f"{measure.name} has no relevance level"
-    if key == "judged_only":
-        name, removed = request_text(measure.name), spell("unjudged", "removed")
-        return f"here that is {name} with {removed}, which is of all measures"
-    if key == "p" and isinstance(measure.parameters, Gains):
-        scaled = request_text(measure.name, parameter)
-        return f"{scaled} scales the gains of each query; 'ragkpi measures {measure.name}' says how"
-    return f"{measure.name} takes no parameter {parameter}; see 'ragkpi measures {measure.name}'"
-
 
 ENTRY_POINTS = "ragkpi.measures"
 
@@ -382,6 +104,48 @@ def builtin_measures() -> Mapping[str, Measure]:
     }
 
 
+# The position of typed text: the number of the request, and of its parameter.
+_Position = tuple[int, int]
+
+
+@dataclass
+class _Requests:
+    """All parameters that a command line requests of one measure at one level."""
+
+    typed: list[Parameters] = field(default_factory=list)  # replace the defaults
+    from_nicknames: list[Parameters] = field(default_factory=list)  # add to the defaults
+    positions: dict[str | None, _Position] = field(default_factory=dict)  # by suffix; None: plain
+
+    def metrics(
+        self, measure: Measure, level: int | None, printed_place: Iterator[int]
+    ) -> Iterator[tuple[_Position, Metric]]:
+        """Yield each metric and the position where it was typed, cutoffs ascending."""
+        grammar, positions = measure.parameters, self.positions
+        chosen = [*self.typed, *self.from_nicknames]
+        if None in positions and grammar.plain_is_a_value(self.typed):
+            chosen += grammar.defaults()
+        distinct = list({parameters.suffix: parameters for parameters in chosen}.values())
+        distinct.sort(key=lambda parameters: parameters.order)
+        printed = [grammar.printed(measure.name, parameters) for parameters in distinct]
+        suffix = "" if level is None else f"_rel={level}"
+        for name, parameters in zip(printed, distinct, strict=True):
+            # trec_eval prints 0.12 for 0.125 and for 0.121: equal names get all their digits.
+            unique = name if printed.count(name) == 1 else f"{measure.name}_{parameters.suffix}"
+            position = min(positions[key] for key in (parameters.suffix, None) if key in positions)
+            arguments = parameters.arguments
+            yield position, Metric(measure, unique + suffix, arguments, level, next(printed_place))
+
+
+def split_requests(texts: Iterable[str]) -> list[str]:
+    """Split ``map,ndcg_cut.10``: a comma before a name separates requests.
+
+    >>> split_requests(["map,P.5,10,bor.10,m=3", "AP(rel=2)@9,P@5"])
+    ['map', 'P.5,10', 'bor.10,m=3', 'AP(rel=2)@9', 'P@5']
+    """
+    before_name = r",(?=[A-Za-z]\w*(?:[.,@(]|$))"
+    return [part for text in texts for part in re.split(before_name, text)]
+
+
 def find_metrics(texts: Sequence[str]) -> list[Metric]:
     """Resolve the ``-m`` arguments of one command line.
 
@@ -401,19 +165,153 @@ def find_metrics(texts: Sequence[str]) -> list[Metric]:
     if not measures.keys() >= members:
         measures = builtin_measures()
         if any("num_q_" in text for text in texts):  # 90 more measures take half a millisecond
-            measures = _with_counts(measures)
-        if any(_split(text, measures) is None for text in texts):
+            measures = {
+                each.name: each
+                for measure in measures.values()
+                for each in ((measure, measure.num_q) if measure.numeric else (measure,))
+            }
+        if any(_own_name(text, measures) is None for text in texts):
             measures = {**measures, **find_plugins()}
-    parser = _Parser(measures)
+    chosen: dict[tuple[str, int | None], _Requests] = {}  # by measure and level
     problems: list[str] = []
     for number, text in enumerate(texts):
         try:
-            parser.add(text, number)
+            _add(text, number, measures, chosen)
         except UsageError as problem:
             problems.append(str(problem))
     if problems:
         raise UsageError("; ".join(problems))
-    return parser.metrics()
+    printed_place = count()
+    metrics = [
+        positioned
+        for name, measure in measures.items()
+        for level in (None, *sorted({level for _, level in chosen if level is not None}))
+        if (name, level) in chosen
+        for positioned in chosen[name, level].metrics(measure, level, printed_place)
+    ]
+    return [metric for _, metric in sorted(metrics, key=lambda positioned: positioned[0])]
+
+
+def _add(
+    text: str,
+    number: int,
+    measures: Mapping[str, Measure],
+    chosen: dict[tuple[str, int | None], _Requests],
+    nickname: str = "",
+) -> None:
+    """Add a request, with its number, or a member of a nickname; raise `UsageError` if it is bad.
+
+    The level of ``P.5,rel=2``, or of the printed ``P_5_rel=2``, is its own.
+    """
+    if hit_rate := re.fullmatch(r"(?i)acc(?:uracy)?@(\d+)", text):
+        there, here = (request_text(name, hit_rate[1]) for name in ("success", "accuracy"))
+        meanings = f"elsewhere that is the hit rate, {there}; (TP + TN) / N is {here}"
+        raise bad_request(text, None, meanings)
+    match = re.search(r"[,._]rel=(\d+)$", text)
+    level = int(match[1]) if match else None
+    plain = text[: match.start()] if match else text
+    own = _own_name(plain, measures)
+    name, parameters, level = (*own, level) if own else _translated(text, measures)
+    if name in NICKNAMES and (parameters is not None or level is not None):
+        advice = f"give them to its members ({' '.join(NICKNAMES[name])})"
+        raise bad_request(text, None, f"{name} is a nickname and takes no parameters; {advice}")
+    if name in NICKNAMES:
+        for member in NICKNAMES[name]:
+            _add(member, number, measures, chosen, nickname=name)
+        return
+    if level is not None and not _depends_on_level(measures[name]):
+        raise bad_request(text, None, f"{name} has no relevance level")
+    requests = chosen.setdefault((name, level), _Requests())
+    if parameters is None:
+        requests.positions.setdefault(None, (number, 0))
+        return
+    if not parameters:
+        expected = f"expected {request_text(name)} or {request_text(name)}.PARAMS"
+        raise bad_request(text, None, f"no parameter after the dot; {expected}")
+    if parameters.isdecimal() and f"{name}_cut" in measures:
+        expected = f"{request_text(f'{name}_cut')}.{parameters}"
+        raise bad_request(text, None, f"{name} takes no cutoff; expected {expected}")
+    parsed = measures[name].parameters.parse(name, parameters)
+    (requests.from_nicknames if nickname else requests.typed).extend(parsed)
+    for place, each in enumerate(parsed):
+        requests.positions.setdefault(each.suffix, (number, 0 if nickname else place))
+
+
+def _own_name(text: str, measures: Mapping[str, Measure]) -> tuple[str, str | None] | None:
+    """Split a request into the name of a measure or nickname and its parameters; else None.
+
+    ``map@10`` means map_cut. Printed names such as ``P_10`` and ``ra_nwg_10_alpha=0.5`` also have
+    parameters.
+    """
+    name, mark, parameters = re.split(r"([.@]|$)", text, maxsplit=1)
+    if name in measures or name in NICKNAMES:
+        cut = f"{name}_cut"
+        return cut if mark == "@" and cut in measures else name, parameters if mark else None
+    prefixes = [name for name in measures if text.startswith(f"{name}_")]
+    for name in sorted(prefixes, key=len, reverse=True):
+        rest = text[len(name) + 1 :]
+        for parameters in (rest, rest.replace("_", ",")):
+            with suppress(UsageError), warnings.catch_warnings():
+                warnings.simplefilter("ignore")  # the parser warns when it parses them again
+                measures[name].parameters.parse(name, parameters)
+                return name, parameters
+    return None
+
+
+_TOOL_NAME = (
+    r"(?P<name>[A-Za-z][\w-]*?)(?:\((?P<parameters>[^()]*)\))?"
+    r"(?:(?:@|_at_|[._])(?P<value>\d+(?:\.\d+)?))?"
+)
+# Parameters of other tools that select a measure.
+_VARIANTS = {
+    ("ndcg", "dcg", "exp-log2"): "ndcg_exp",
+    ("setp", "relative", "True"): "set_relative_P",
+}
+_AS_HERE = {("dcg", "log2"), ("relative", "False"), ("judged_only", "False")}
+_VALUES = {"cutoff", "beta", "recall"}  # parameters whose value is the parameter of the measure
+
+
+def _translated(text: str, measures: Mapping[str, Measure]) -> tuple[str, str | None, int | None]:
+    """Translate ``nDCG@10`` to ndcg_cut and 10, ``MRR`` to recip_rank: name, parameters and level.
+
+    `UsageError` if the measure or a parameter of it is unknown.
+    """
+    call = re.fullmatch(_TOOL_NAME, text)
+    folded = call["name"].casefold() if call else ""
+    candidates = [m for m in measures.values() if folded in map(str.casefold, m.aliases)]
+    if call is None or not candidates:
+        name = re.split(r"[.(@]", text, maxsplit=1)[0]
+        names = [*(each for each in measures if not each.startswith("num_q_")), *NICKNAMES]
+        advice = did_you_mean(name, names, "'ragkpi measures' lists them all")
+        raise bad_request(text, None, f"no measure is named '{name}'; {advice}")
+    value: str | None = call["value"]
+    level = None
+    for parameter in filter(None, (call["parameters"] or "").split(",")):
+        key, _, setting = (part.strip().strip("'\"") for part in parameter.partition("="))
+        if variant := _VARIANTS.get((folded, key, setting)):
+            candidates = [measures[variant]]
+        elif key == "rel" and setting.isdecimal():
+            level = int(setting)
+        elif key in _VALUES and value is None:
+            value = setting
+        elif (key, setting) not in _AS_HERE:
+            problem = f"{candidates[0].name} takes no parameter {parameter.strip()}"
+            advice = f"see 'ragkpi measures {candidates[0].name}'"
+            raise bad_request(text, None, f"{problem}; {advice}")
+    if folded == "numret" and level is not None:
+        return "num_rel_ret", None, level
+    # A name without a cutoff means the uncut measure, if there is one.
+    uncut = [m for m in candidates if (m.parameters.numbers == "none") == (value is None)]
+    grammar = candidates[0].parameters
+    if value is None and not uncut and grammar.numbers == "cutoffs" and grammar.default:
+        raise bad_request(text, None, f"needs a cutoff, such as {call['name']}@10")
+    return (uncut or candidates)[0].name, value, level
+
+
+def _depends_on_level(measure: Measure) -> bool:
+    """Return whether the relevance level can change a measure."""
+    plain = measure.reads == "qrels" and "grade_map" not in measure.needs
+    return plain and measure.worth == "level" and measure.question != "gain"
 
 
 def find_metrics_as_given(texts: Sequence[str]) -> list[Metric]:
@@ -495,11 +393,44 @@ def default_request(rel_info: str) -> str:
 
 def refuse_unserved(metrics: Sequence[Metric], rel_info: str, settings: Settings) -> None:
     """Raise `UsageError` if a metric cannot be computed from the format or under the settings."""
-    _refuse_wrong_format(metrics, rel_info)
-    if settings.ties == "expected":
-        _refuse_ties(metrics, rel_info)
-    if settings.gains is not None:
-        _refuse_real_gains(metrics, rel_info)
+    format_, reads = f"{spell('rel_info')} {rel_info}", _reads(rel_info)
+    needs = []
+    for other in dict.fromkeys(metric.measure.reads for metric in metrics):
+        if other not in ("any", reads):
+            names = dict.fromkeys(m.measure.name for m in metrics if m.measure.reads == other)
+            formats = [
+                f"{spell('rel_info')} {name}" for name in REL_INFO if REL_INFO[name] == other
+            ]
+            need = "needs" if len(names) == 1 else "need"
+            needs.append(f"{', '.join(names)} {need} {' or '.join(formats)}")
+    if needs:
+        serves = f"{format_} serves {request_text(default_request(rel_info))} and the like"
+        raise UsageError(f"{'; '.join(needs)}, not {format_}; {serves}")
+    ties = f"{spell('ties')} expected" if settings.ties == "expected" else ""
+    gains = spell("gains") if settings.gains is not None else ""
+    if rel_info != "qrels" and (option := ties or gains):
+        raise UsageError(f"{option}: it is offered for plain qrels, not for {format_}")
+    without = dict.fromkeys(m.measure.name for m in metrics if m.measure.expectation is None)
+    if ties and without:
+        raise UsageError(
+            f"{ties}: no expected value over orders of ties is known of {', '.join(without)}; "
+            f"expected some of {_names_of(lambda measure: measure.expectation is not None)}"
+        )
+    if gains and not any(metric.measure.worth == "gain" for metric in metrics):
+        none = "none of the measures takes gains"
+        raise UsageError(f"{gains}: {none}; those that do: {_names_of(_takes_gains)}")
+    for metric in metrics:
+        if gains and metric.arguments.get("gains"):
+            problem = f"it says gains of levels, and {gains} those of documents"
+            raise bad_request(metric.name, None, f"{problem}; expected one of the two")
+
+
+def _takes_gains(measure: Measure) -> bool:
+    return measure.worth == "gain"
+
+
+def _names_of(choose: Callable[[Measure], bool]) -> str:
+    return ", ".join(name for name, measure in all_measures().items() if choose(measure))
 
 
 def refuse_levels(metrics: Sequence[Metric], judgements: Judgements) -> None:
@@ -507,59 +438,8 @@ def refuse_levels(metrics: Sequence[Metric], judgements: Judgements) -> None:
     needing = dict.fromkeys(m.measure.name for m in metrics if m.measure.worth == "level")
     if needing and judgements.gain is not None:
         need = "needs" if len(needing) == 1 else "need"
-        served = _names_taking_gains()
+        served = _names_of(_takes_gains)
         judgements.refuse_gains(f"{', '.join(needing)} {need} levels; real gains serve {served}")
-
-
-def _names_taking_gains() -> str:
-    return ", ".join(n for n, measure in all_measures().items() if measure.worth == "gain")
-
-
-def _refuse_real_gains(metrics: Sequence[Metric], rel_info: str) -> None:
-    if rel_info != "qrels":
-        format_ = f"{spell('rel_info')} {rel_info}"
-        raise UsageError(f"{spell('gains')}: they are offered for plain qrels, not for {format_}")
-    if not any(metric.measure.worth == "gain" for metric in metrics):
-        served = _names_taking_gains()
-        none = "none of the measures takes gains"
-        raise UsageError(f"{spell('gains')}: {none}; those that do: {served}")
-    for metric in metrics:
-        if metric.arguments.get("gains"):
-            problem = f"it says gains of levels, and {spell('gains')} those of documents"
-            raise bad_request(metric.name, None, f"{problem}; expected one of the two")
-
-
-def _refuse_ties(metrics: Sequence[Metric], rel_info: str) -> None:
-    if rel_info != "qrels":
-        format_ = f"{spell('rel_info')} {rel_info}"
-        offered = "it is offered for plain qrels"
-        raise UsageError(f"{spell('ties')} expected: {offered}, not for {format_}")
-    names = dict.fromkeys(m.measure.name for m in metrics if m.measure.expectation is None)
-    if names:
-        served = [name for name, measure in all_measures().items() if measure.expectation]
-        have = "has" if len(names) == 1 else "have"
-        raise UsageError(
-            f"{spell('ties')} expected: {', '.join(names)} {have} no expected value over orders "
-            f"of ties; those that have: {', '.join(served)}"
-        )
-
-
-def _refuse_wrong_format(metrics: Sequence[Metric], rel_info: str) -> None:
-    reads_of = _reads(rel_info)
-    wrong: dict[RelInfo, dict[str, None]] = {}
-    for measure in (metric.measure for metric in metrics):
-        if measure.reads not in ("any", reads_of):
-            wrong.setdefault(measure.reads, {})[measure.name] = None
-    if not wrong:
-        return
-    needs = []
-    for reads, names in wrong.items():
-        formats = [f"{spell('rel_info')} {name}" for name in REL_INFO if REL_INFO[name] == reads]
-        need = "needs" if len(names) == 1 else "need"
-        needs.append(f"{', '.join(names)} {need} {' or '.join(formats)}")
-    format_ = f"{spell('rel_info')} {rel_info}"
-    serves = f"{format_} serves {request_text(default_request(rel_info))} and the like"
-    raise UsageError(f"{'; '.join(needs)}, not {format_}; {serves}")
 
 
 def _reads(rel_info: str) -> RelInfo:

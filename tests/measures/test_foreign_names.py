@@ -125,14 +125,14 @@ def test_names_as_they_were_asked_for(ragkpi):
 @pytest.mark.parametrize(
     ("name", "says"),
     [
-        ("nDCG(rel=2)@10", "ndcg has no relevance level"),
+        ("nDCG(rel=2)@10", "ndcg_cut has no relevance level"),
         ("ndcg_cut.10,rel=2", "ndcg_cut has no relevance level"),
-        ("nDCG(judged_only=True)@10", "-m ndcg with -J"),
+        ("nDCG(judged_only=True)@10", "takes no parameter judged_only=True"),
         ("AP(x=3)", "takes no parameter x=3"),
-        ("RBP(p=0.8)", "rbp.p=0.8 scales the gains of each query"),
-        ("RBP", "-m rbp"),
+        ("RBP(p=0.8)", "did you mean rbp"),
+        ("RBP", "did you mean rbp"),
         ("Judged", "needs a cutoff, such as Judged@10"),
-        ("Recall", "-m set_recall"),
+        ("Recall", "needs a cutoff, such as Recall@10"),
         ("official,rel=2", "official"),
     ],
 )

@@ -97,8 +97,9 @@ def test_parameters_reach_the_function():
         ("ndcg_cut_x", "no measure is named 'ndcg_cut_x'; did you mean ndcg_cut"),
         ("qqqqqqqq", "'ragkpi measures' lists them all"),
         ("RNDCG", "no measure is named 'RNDCG'; did you mean Rndcg"),
-        ("RBP", "no measure is named 'RBP'; here that is -m rbp"),
-        ("Recall", "here that is -m set_recall"),
+        ("RBP", "no measure is named 'RBP'; did you mean rbp"),
+        ("F1", "no measure is named 'F1'; did you mean F"),
+        ("set_F.1,2", "2 numbers; expected 1"),
         ("", "no measure is named ''"),
         ("map.10", "map takes no cutoff; expected -m map_cut.10"),
         ("P.", "no parameter after the dot"),
@@ -148,7 +149,6 @@ def test_all_bad_requests_are_reported_at_once():
     ("request_", "printed", "said"),
     [
         ("P.5.7", "P_5", "cutoff 5.7 is read as 5"),
-        ("set_F.1,2", "set_F_1,2", "only the first 1 of 2 numbers count"),
         ("ndcg.x=2", "ndcg_x=2", "'x' is not a level and has no effect"),
     ],
 )

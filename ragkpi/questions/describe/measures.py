@@ -65,9 +65,7 @@ def _search(names: Sequence[str], measures: Mapping[str, Measure]) -> dict[str, 
     """Return the measures whose names and definitions contain all words."""
 
     def text(measure: Measure) -> str:
-        return " ".join(
-            [measure.name, measure.help.splitlines()[0], *measure.aliases, *measure.resembles]
-        ).casefold()
+        return " ".join([measure.name, measure.help.splitlines()[0], *measure.aliases]).casefold()
 
     words = [name.casefold() for name in names]
     return {n: measure for n, measure in measures.items() if all(w in text(measure) for w in words)}
