@@ -14,7 +14,6 @@ from ragkpi.interface import spell, with_progress
 from ragkpi.library.ground import Provenance, Signature, ids_sha256
 from ragkpi.library.session import queries_of
 from ragkpi.measures.measure import SUM, Metric, Scores
-from ragkpi.measures.registry import metric_named
 from ragkpi.reports.layout import (
     ALL,
     Cell,
@@ -34,7 +33,6 @@ if TYPE_CHECKING:  # few evaluations have intervals, gates or slices
     from ragkpi.statistics.bootstrap import Bootstrap, Interval
     from ragkpi.statistics.gates import Verdict
 
-MOST_CELLS = 100_000  # larger tables are unreadable
 NO_PROVENANCE: Mapping[str, Provenance] = {}
 
 
@@ -62,13 +60,11 @@ class WorstQueries(NamedTuple):
     note: str
 
 
-def worst_queries(
-    runs: Sequence[Scores], name: str | None = None, most: int | None = None
-) -> WorstQueries:
+def worst_queries(runs: Sequence[Scores], most: int) -> WorstQueries:
     """Order queries by the mean over runs, worst first, NA last, and keep the first `most`.
 
-    The default is the first metric that has better and worse values, preferably not a sum such as
-    the num_rel_ret of nicknames, unless the first request is a sum.
+    They are ordered by the first metric that has better and worse values, preferably not a sum such
+    as the num_rel_ret of nicknames, unless the first request is a sum.
     """
     metrics = runs[0].metrics
     orderable = [m for m in metrics if m.is_comparable and m.is_printed("query")]
@@ -78,24 +74,14 @@ def worst_queries(
             f"{spell('worst')}: no measure has a direction and values per query; choose others"
         )
     metric = orderable[0] if orderable[0] is metrics[0] else [*means, orderable[0]][0]
-    if name is not None:
-        requested = metric_named(name, orderable)
-        if requested is None:
-            names = ", ".join(metric.name for metric in orderable)
-            raise UsageError(f"{spell('sort')} {name}: expected one of {names}")
-        metric = requested
     goodness: dict[bytes, list[float]] = {}
     for run in runs:
         values = metric.measure.sign * run[metric.name].per_query
         for query, value in zip(run.queries, values.tolist(), strict=True):
-            of_query = goodness.setdefault(query, [])
-            if value == value:
-                of_query.append(value)
+            goodness.setdefault(query, []).extend([value] if value == value else ())
     queries = sorted(goodness)
     averages = [sum(of) / len(of) if (of := goodness[query]) else np.nan for query in queries]
     worst = [queries[row] for row in np.argsort(averages, kind="stable")[:most]]  # NaN sorts last
-    if len(worst) == len(queries):
-        return WorstQueries(worst, f"queries by {metric.name}, the worst first")
     among = counted(len(queries), "query", "queries")
     return WorstQueries(worst, f"the worst {len(worst)} of {among} by {metric.name}")
 
@@ -157,8 +143,7 @@ class EvaluationReport(Report):
         notes: list[str] = []
         groups = self._query_rows(names) if by_query else iter(())
         streamed = chain.from_iterable(groups) if layout.notes == "columns" else ()
-        if by_query and layout.notes == "below":
-            self._refuse_many(len(columns))
+        if layout.notes == "below":
             for group in groups:
                 rows += with_best_marked(columns, group)
         if summary:
@@ -253,15 +238,6 @@ class EvaluationReport(Report):
             for name in names
         ]
 
-    def _refuse_many(self, columns: int) -> None:
-        """Refuse a table that is too large to read and would take minutes to draw."""
-        rows = len(self.queries) * len(self.runs)
-        if rows * columns > MOST_CELLS:
-            raise UsageError(
-                f"{rows:,} rows of {columns} values are too many for a table; expected --format "
-                "csv or tsv, or fewer values (-m) or queries (--worst)"
-            )
-
 
 def signed(table: Table, signature: Signature | None, layout: Layout) -> Table:
     """Add a signature to a table: as a note, or a column."""
@@ -281,30 +257,28 @@ def report_on(
     signature: Signature | None = None,
     bootstrap: Bootstrap | None = None,
     most: int | None = None,
-    sort: str | None = None,
     labels: QueryLabels | None = None,
     gates: Sequence[Verdict] = (),
     provenance: Mapping[str, Provenance] = NO_PROVENANCE,
 ) -> EvaluationReport:
     """Answer from the scores of runs, wherever they come from: a row per run, and slices.
 
-    Rows have intervals if there is a `bootstrap`. `most` and `sort` are those of `worst_queries`.
+    Rows have intervals if there is a `bootstrap`, and those of queries are the `most` worst.
     """
-    ordered = most is not None or sort is not None
-    worst = worst_queries(list(runs.values()), sort, most) if ordered else None
-    found = {}
+    worst = None if most is None else worst_queries(list(runs.values()), most)
+    intervals = {}
     if bootstrap is not None:
         from ragkpi.statistics.replicates import intervals_of
 
         each = with_progress(runs.items(), "intervals", len(runs))
-        found = {name: intervals_of(scores, bootstrap) for name, scores in each}
-    report = EvaluationReport(runs, signature, bootstrap, found, worst, gates, provenance)
+        intervals = {name: intervals_of(scores, bootstrap) for name, scores in each}
+    report = EvaluationReport(runs, signature, bootstrap, intervals, worst, gates, provenance)
     if labels is None:
         return report
     from ragkpi.library.slices import QuerySlice, with_slices
 
     def sliced(part: QuerySlice) -> Report:
-        return report_on(part.of_runs(runs), signature, bootstrap, most, sort)
+        return report_on(part.of_runs(runs), signature, bootstrap, most)
 
     return with_slices(report, labels, queries_of(runs.values()), sliced)
 
@@ -328,16 +302,15 @@ def _per_query(
     }
     beside = [column for column in scores.estimates() if not column.metric.is_value]
     if beside:  # the statistics behind values over all queries
-        rows = {query: row for row, query in enumerate(scores.queries)}
+        rows = zip(*(column.statistics.tolist() for column in beside), strict=True)
+        by_query = dict(zip(scores.queries, rows, strict=True))
         found["statistics"] = {
             decoded(query): {
-                c.name: [
-                    as_json(number, "decimal") for number in c.statistics[rows[query]].tolist()
-                ]
-                for c in beside
+                column.name: [as_json(number, "decimal") for number in numbers]
+                for column, numbers in zip(beside, by_query[query], strict=True)
             }
             for query in chosen
-            if query in rows
+            if query in by_query
         }
     return found
 
@@ -404,21 +377,18 @@ def _role(metric: Metric) -> Literal["core", "detail"]:
 
 def _query_counts(runs: Mapping[str, Scores], names: Sequence[str]) -> Iterator[str]:
     """Yield notes on the number of queries and seeds behind the values of several runs."""
-    seeds = {run: scores.seeds for run, scores in runs.items() if scores.seeds > 1}
-    if seeds:
-        yield f"means over seeds ({', '.join(f'{run}: {number}' for run, number in seeds.items())})"
+    if seeds := [f"{run}: {scores.seeds}" for run, scores in runs.items() if scores.seeds > 1]:
+        yield f"means over seeds ({', '.join(seeds)})"
     if len(runs) < 2:
         return
-    first = next(iter(runs.values()))
     queries = {run: scores.divisor for run, scores in runs.items()}
     if len(set(queries.values())) > 1:
         texts = ", ".join(f"{name}: {number:,}" for name, number in queries.items())
         yield f"over different queries, so no value is marked as best ({texts})"
     elif "num_q" not in names:
-        yield f"over {counted(first.divisor, 'query', 'queries')}"
+        yield f"over {counted(next(iter(queries.values())), 'query', 'queries')}"
     for name in names:
-        valid = {run: scores[name].valid for run, scores in runs.items()}
-        differing = {number for number in valid.values() if number}
-        if first[name].metric.is_estimate and len(differing) > 1:
-            texts = ", ".join(f"{run}: {number:,}" for run, number in valid.items())
+        columns = {run: scores[name] for run, scores in runs.items()}
+        if len({of.valid for of in columns.values() if of.metric.is_estimate} - {0}) > 1:
+            texts = ", ".join(f"{run}: {of.valid:,}" for run, of in columns.items())
             yield f"{name} is NA for some queries and the mean of the others ({texts})"

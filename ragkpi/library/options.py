@@ -557,13 +557,6 @@ class Gating(TypedDict, total=False):
             "(value), which fails half of all equal runs. Default: worse."
         ),
     ]
-    gate_confidence: Annotated[
-        float | None,
-        _gates(
-            metavar="SHARE",
-            help="Confidence level of --gate-by worse or noninferior. Default: 0.95.",
-        ),
-    ]
 
 
 class Declared(NamedTuple):

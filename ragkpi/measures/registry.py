@@ -346,12 +346,7 @@ def metric_named(name: str, metrics: Iterable[Metric]) -> Metric | None:
     """
     by_name = {metric.name: metric for metric in metrics}
     requested = None if name in by_name else metric_of(name)
-    if requested is None or requested.name in by_name:
-        return by_name.get(requested.name if requested else name)
-    for metric in by_name.values():  # their names may be the user's
-        if replace(requested, name=metric.name, printed_place=metric.printed_place) == metric:
-            return metric
-    return None
+    return by_name.get(requested.name if requested else name)
 
 
 def all_measures() -> Mapping[str, Measure]:

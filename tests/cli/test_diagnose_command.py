@@ -142,7 +142,7 @@ def test_the_verdict_has_an_interval_of_resampled_queries(ragkpi):
     found = json.loads(ragkpi("diagnose", *SELECTION, *options).out)
     assert sum(found["findings"]["blame"]["resampled"].values()) == pytest.approx(1)
     explained = " ".join(found["explanation"])
-    assert "90% percentile bootstrap interval of the share" in explained
+    assert "90% intervals of the share" in explained
     assert "99 resamples, seed 3" in explained
 
 

@@ -160,33 +160,3 @@ def test_nothing_is_printed_before_the_inputs_are_known_to_be_good(evaluate, fil
     outcome = evaluate("-q", "qrels", "run", folder=files)
     assert (outcome.status, outcome.out) == (2, b"")
     assert outcome.err.startswith(b"ragkpi: error: run:5: score 'nan'; ")
-
-
-def test_lists_of_good_documents_have_their_own_measures(evaluate):
-    """The good document is first for q1, and second for q2: nDCG is (1 + 1 / log2 3) / 2."""
-    files = ("examples/gold.jsonl", "examples/retrieved.jsonl")
-    outcome = evaluate(*files)
-    values = dict(line.split("\tall\t") for line in outcome.out.decode().splitlines())
-    expected = {
-        "recip_rank": "0.7500",
-        "recall": "1.0000",
-        "ndcg_cut": "0.8155",
-        "success": "1.0000",
-    }
-    assert {name.strip(): value for name, value in values.items()} == {
-        f"{name}_{cutoff}": value for name, value in expected.items() for cutoff in (5, 10)
-    }
-    assert outcome.err.startswith(b"ragkpi: note: over 2 queries; ")
-    assert b"\nRprec " in evaluate("-m", "official", *files).out
-
-
-def test_levels_and_trec_keep_the_official_measures(evaluate, files):
-    """A judged document without relevance, a run in TREC's format, and a gate's own measure."""
-    run = files / "run.jsonl"
-    run.write_text('{"qid": "q1", "candidates": [{"docid": "a", "score": 1}]}\n')
-    gold = files / "gold"
-    gold.write_text("q1 0 a 2\nq2 0 a 1\n")
-    for pair in ((files / "qrels", run), (gold, files / "run"), (gold, run, "-l", "2")):
-        assert b"\nRprec " in evaluate(*pair).out
-    assert b"\nRprec " not in evaluate(gold, run).out
-    assert evaluate(gold, run, "--fail-under", "map=0.9").status == 3

@@ -32,7 +32,7 @@ def test_oracle_twelve_queries(ragkpi, twelve):
         *TWELVE["expected"]["ci_numpy_default_rng_integers"],
     ]
     assert list(map(float, numbers)) == pytest.approx(expected, abs=1e-11)
-    assert b"percentile bootstrap interval over queries, 5,000 resamples, seed 7" in lines.err
+    assert b"intervals over queries: percentile bootstrap, 5,000 resamples, seed 7" in lines.err
     document = json.loads(ragkpi("eval", "--format", "json", *arguments, folder=twelve).out)
     (run,) = document["runs"]
     assert run["intervals"]["bor_10"] == pytest.approx(expected[1:], rel=1e-12)

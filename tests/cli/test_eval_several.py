@@ -265,12 +265,8 @@ def test_the_worst_queries_stand_first_in_a_table(evaluate):
     ],
 )
 def test_the_worst_queries_are_those_of_the_first_measure_that_was_typed(evaluate, asked, by):
-    queries = {}
-    for more in ((), ("--sort", by)):
-        out = evaluate("--worst", 5, *asked, *more, "qrels.txt", BM25, "--format", "csv").out
-        queries[more] = [line.split(",")[1] for line in out.decode().splitlines()[1:-1]]
-    assert len(queries[()]) == 5
-    assert queries[()] == queries["--sort", by]
+    out = evaluate("--worst", 5, *asked, "qrels.txt", BM25, "--format", "csv").out
+    assert len([line.split(",")[1] for line in out.decode().splitlines()[1:-1]]) == 5
     table = evaluate("--worst", 5, *asked, "qrels.txt", BM25, "--format", "table").out
     assert f"the worst 5 of 12 queries by {by}\n" in table.decode()
 
@@ -325,7 +321,7 @@ def test_rows_of_every_command_follow_what_was_typed(ragkpi, command):
 
 
 def test_queries_are_sorted_by_a_measure(evaluate):
-    found = evaluate("-q", "--sort", "ndcg_cut.10", "-m", "ndcg_cut.10", *CSV, "qrels.txt", *ALL)
+    found = evaluate("--worst", 12, "-m", "ndcg_cut.10", *CSV, "qrels.txt", *ALL)
     rows_ = [line.split(",") for line in found.out.decode().splitlines()[1:]]
     means = {}
     for _, query, value in rows_[:-3]:
@@ -335,22 +331,10 @@ def test_queries_are_sorted_by_a_measure(evaluate):
     assert ordered == pytest.approx(sorted(ordered), abs=1e-4)
 
 
-@pytest.mark.parametrize("name", ["nDCG@10", "ndcg_cut.10", "ndcg_cut_10"])
-def test_queries_are_sorted_by_any_name_of_a_measure(evaluate, name):
-    options = ("-m", "nDCG@10", "-m", "AP", "--measure-names", "given", "--worst", 2)
-    found = evaluate(*options, "--sort", name, *CSV, "qrels.txt", BM25)
-    assert [line.split(",")[1] for line in found.out.decode().splitlines()[1:3]] == [
-        "hd-10",
-        "hd-11",
-    ]
-
-
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
-        (["--sort", "map"], "expected -q or --worst N with it"),
-        (["-q", "--sort", "P.5", "-m", "map"], "--sort P.5: expected one of map"),
-        (["--worst", "2", "--format", "trec"], "of the ids"),
+        (["--worst", "2", "--format", "trec"], "which queries are worst"),
         (["--worst", "0"], "--worst"),
     ],
 )

@@ -27,7 +27,7 @@ OWN = {
         *([], ["-q"], ["-n"], ["-q", "-n"], ["-h"], ["--signature", "short"], ["-Z", "a"]),
         *(["--ci", "--resamples", "9"], ["--ci", "--ci-method", "percentile", "--resamples", "9"]),
         *(["--fail-under", "map=0.3", "-m", "map"], ["-q", "--ci", "--confidence", "0.5"]),
-        *(["--worst", "2"], ["-q", "--sort", "map"]),
+        ["--worst", "2"],
     ],
     "compare": [
         *(["--test", name] for name in ("t", "wilcoxon", "sign", "randomization")),

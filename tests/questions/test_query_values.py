@@ -8,8 +8,6 @@ import math
 import pytest
 
 import ragkpi
-from ragkpi.errors import UsageError
-from ragkpi.library import evaluation_report as tables
 from ragkpi.library.evaluation_report import EvaluationReport
 from ragkpi.reports.layout import Layout
 from ragkpi.reports.renderers import rendered
@@ -73,11 +71,3 @@ def test_json_has_every_value(report, digits):
 def test_na_is_no_number(report):
     values = [cell.value for row in report.table(Layout(per_query="shown")).rows for cell in row]
     assert any(isinstance(value, float) and math.isnan(value) for value in values)
-
-
-def test_a_table_that_nobody_reads_is_refused(report, monkeypatch):
-    monkeypatch.setattr(tables, "MOST_CELLS", 50)
-    with pytest.raises(UsageError, match="are too many for a table; expected --format csv or tsv"):
-        rendered(report, "table", Layout(per_query="shown"))
-    assert rendered(report, "csv", Layout(per_query="shown"))
-    assert rendered(report, "table", Layout())

@@ -191,7 +191,7 @@ INTERVALS = EvaluationReport(
         ("markdown", "| r | 3 | 1.0000 [-inf, 1.0000] |"),
         ("latex", r"r & 3 & 1.0000 [$-\infty$, 1.0000] \\"),
         ("jsonl", '"intervals": {"bor_10": ["-inf", 1.0]}'),
-        ("table", "[low, high]: 95% percentile bootstrap interval over queries, 100 resamples"),
+        ("table", "[low, high]: 95% intervals over queries: percentile bootstrap, 100 resamples"),
     ],
 )
 def test_intervals(form, expected):

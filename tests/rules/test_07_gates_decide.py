@@ -76,7 +76,6 @@ CALLS = [
     (baseline("good.run", "--margin", "100%"), "bad.run", 3, "--margin allows every value"),
     (baseline("good.run", "--margin", "inf"), "bad.run", 1, "--margin inf"),
     (baseline("good.run", "--margin", "-1"), "bad.run", 1, "--margin -1"),
-    (baseline("good.run", "--gate-confidence", "1"), "bad.run", 1, "expected a share"),
     (baseline("good.run", "-D", "0.q00"), "bad.run", 3, "With 1 query "),
     (
         baseline("good.run", "--gate-by", "noninferior"),

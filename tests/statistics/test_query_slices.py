@@ -130,7 +130,7 @@ def test_a_stored_result_with_slices_is_a_baseline_for_all_queries(ragkpi, label
 def test_trec_lines_are_refused(ragkpi, labels):
     outcome = ragkpi("eval", "--by", labels, "--format", "trec", QRELS, BM25)
     assert outcome.status == 1
-    assert b"do not say which of several slices they are of" in outcome.err
+    assert b"do not say which of several runs or groups they are of" in outcome.err
 
 
 @pytest.mark.parametrize(

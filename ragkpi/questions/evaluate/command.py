@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from typing import TYPE_CHECKING, Annotated, Any, Literal, Unpack, get_args, overload
@@ -48,26 +48,21 @@ from ragkpi.library.runs import (
     named_run,
     runs_of,
 )
-from ragkpi.library.session import Evaluations, OnProblem, Session, refuse_alone
+from ragkpi.library.session import Evaluations, OnProblem, refuse_alone
 from ragkpi.library.systems import by_system
 from ragkpi.measures.measure import Scores
-from ragkpi.measures.registry import find_metrics
 from ragkpi.ranking.notes import missing_notes
-from ragkpi.ranking.reading import Hits
 from ragkpi.reports.names import system_of
 from ragkpi.reports.output_files import output_file
 from ragkpi.reports.renderers import REPORT_FORMATS
 from ragkpi.reports.trec_lines import NAME_WIDTH, Lines, trec_lines
 from ragkpi.statistics.decisions import Method
-from ragkpi.wording import counted, decoded
+from ragkpi.wording import decoded
 
 if TYPE_CHECKING:  # few evaluations have intervals, gates or slices
     from ragkpi.questions.evaluate.gates import Gates
     from ragkpi.statistics.bootstrap import Interval
     from ragkpi.statistics.gates import Verdict
-
-OF_POSITIVES = ("success.5,10", "recall.5,10", "recip_rank.5,10", "ndcg_cut.5,10")
-"""The default measures for judgements of only relevant documents, and runs not in TREC format."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -284,19 +279,12 @@ class EvaluationArguments(Estimating, Gating, total=False):
         Option(
             metavar="N",
             min=1,
-            help="Show a table of the N worst queries, by --sort or the first of -m.",
+            help="Show a table of the N worst queries, by the first of -m.",
         ),
     ]
     by: By
     ci: Ci
     ci_method: CiMethod
-    sort: Annotated[
-        str | None,
-        less_common(
-            metavar="NAME",
-            help="With -q or --worst: sort queries by this measure, the worst first.",
-        ),
-    ]
     zscores: Annotated[
         str | os.PathLike[str] | None,
         of_trec_eval(
@@ -343,9 +331,7 @@ def evaluate(
 
     Options and files can be in any order; short options can be joined (-qcm map) and long ones
     abbreviated. NAME=RUN names a run, NAME=RUN,RUN is a system of several seeds, and
-    NAME=RUN,deterministic a system without seeds. Without -m: official, or the default of -R; if
-    all judged documents are relevant and no run is TREC: success, recall, MRR and nDCG at 5 and
-    10.
+    NAME=RUN,deterministic a system without seeds. Without -m: official, or the default of -R.
 
     Parameters
     ----------
@@ -358,8 +344,7 @@ def evaluate(
         `run` several runs: a mapping by name, in which a list is a system of several seeds, or a
         list. All are evaluated over all judged queries unless `missing` says otherwise.
     measures
-        As for ``-m``. By default the official ones; for run files in other formats than TREC's and
-        judgements without a nonrelevant document, `OF_POSITIVES`.
+        As for ``-m``. By default the official ones, or those for preferences.
     how
         See `EvaluationArguments`: ``ci``, ``worst``, ``by``, …; `Gating`: ``fail_under``, …; and
         `Estimating`: ``corpus_size``, ``missing``, ``relevance_level``, ``pool``, ``seed``, …
@@ -410,21 +395,14 @@ def evaluate(
     gates = _gates(runs, how)
     read, depth = runs, 0
     if gates:
-        if not session.requests:
-            default = {metric.name for metric in metrics}
-            metrics += [metric for metric in gates.metrics() if metric.name not in default]
-        gates.refuse_idle(metrics)
+        metrics = gates.metrics_of(session, metrics)
         read = {**runs, **gates.runs}
-        depth = gates.depth(metrics, session.settings) if gates.runs else 0
+        depth = gates.depth(metrics, session.settings)
     noted = inputs()  # files before reading, so that hashes later cover the same bytes
     for path in [*read.values(), how.get("fail_under_baseline")]:
         if isinstance(path, str | os.PathLike):
             noted.note_file(os.fspath(path))
-    hits = session.read(read, session.needs(metrics, depth))
-    if not (session.requests or gates or zscores) and _is_of_positives(session, hits.values()):
-        metrics = find_metrics(OF_POSITIVES)
-    evaluated = session.evaluate_hits(hits, metrics, "kept")
-    evaluated = evaluated.over_common_queries()
+    evaluated = session.evaluate(read, metrics, depth, "kept").over_common_queries()
     if problems == "raised" or not any(name in runs for name in evaluated):
         interface().refuse(evaluated.problems)
     scores = by_system(_scores(evaluated, zscores))
@@ -440,33 +418,20 @@ def evaluate(
         if problems == "raised":
             refuse_failures(missed)
     files = session.files({"zscores": zscores}) if noted.hashed else {}
-    provenance = {
-        name: _provenance(evaluated, key, runs.get(key), files, noted)
-        for key, name in names.items()
-    }
     report = report_on(
         {name: scores[key] for key, name in names.items()},
         signature,
         bootstrap,
         most,
-        how.get("sort"),
         session.labels,
         verdicts,
-        provenance,
+        {
+            name: _provenance(evaluated, key, runs.get(key), files, noted)
+            for key, name in names.items()
+        },
     )
     result = RunResult if several is None else RunResults
     return result(report, None, tuple(session.notes), signature, [*evaluated.problems, *missed])
-
-
-def _is_of_positives(session: Session, runs: Iterable[Hits | RagkpiError]) -> bool:
-    """Return whether no run is in TREC format, and no judged document is nonrelevant."""
-    judgements, least = session.judgements, session.settings.relevance_level
-    others = all(isinstance(hits, Hits) and hits.format not in ("", "trec") for hits in runs)
-    if not (others and session.rel_info == "qrels" and (judgements.level >= least).all()):
-        return False
-    number = counted(len(judgements.queries), "query", "queries")
-    session.note(f"over {number}; {spell('measures', 'official')} has trec_eval's measures")
-    return True
 
 
 def _gates(runs: Mapping[str, RunOrPath], how: Gating) -> Gates | None:
@@ -528,20 +493,11 @@ class Log:
     def __post_init__(self) -> None:
         if self.meta and self.log is None:
             raise UsageError(f"--meta {self.meta[0]}: nothing is logged; give --log FILE with it")
-        _ = self.notes  # refuses wrong pairs before any file is read
-
-    @property
-    def notes(self) -> dict[str, str]:
-        """The pairs of ``--meta``."""
-        notes: dict[str, str] = {}
         for text in self.meta:
-            key, equals, value = text.partition("=")
-            if not (key and equals):
-                raise UsageError(f"--meta {text}: expected KEY=VALUE, such as index=2026-11-01")
-            if key in notes:
-                raise UsageError(f"--meta {text}: '{key}' is given twice")
-            notes[key] = value
-        return notes
+            key, equals, _ = text.partition("=")
+            if not (key and equals) or [one.partition("=")[0] for one in self.meta].count(key) > 1:
+                expected = "expected KEY=VALUE, such as index=2026-11-01, once for each key"
+                raise UsageError(f"--meta {text}: {expected}")
 
 
 @command(
@@ -579,7 +535,7 @@ def shell(
     **arguments: Any,
 ) -> None:
     """Write an evaluation."""
-    _refuse_idle(arguments, per_query)
+    _refuse_idle(arguments)
     baseline, *more = arguments.pop("fail_under_baseline", []) or [None]
     if more:
         raise UsageError(
@@ -593,19 +549,12 @@ def shell(
     qrels, *words = expect_files(2, files, expected, *others)
     runs = by_path(words)
     several = len(runs) > 1 or any(isinstance(run, list) for run in runs.values())
-    ordered = "worst" in arguments or "sort" in arguments
-    in_table = ordered or "by" in arguments or several
+    in_table = several or not arguments.keys().isdisjoint(("by", "worst"))
     as_lines = output.choice == "trec" or (output.choice is None and not in_table)
-    if as_lines and ordered:
-        raise UsageError(
-            "--format trec: its lines are in the order of the ids; expected no --worst and no "
-            "--sort, or another format"
-        )
     if as_lines and in_table:
-        which = "several runs" if several else "several slices"
         raise UsageError(
-            f"--format trec: its lines do not say which of {which} they are of; expected "
-            + ", ".join(REPORT_FORMATS)
+            "--format trec: its lines do not say which of several runs or groups they are of, nor "
+            f"which queries are worst; expected {', '.join(REPORT_FORMATS)}"
         )
     kept = record.log is not None or baseline is not None
     inputs().hashed = kept or output.is_signed(signature)
@@ -638,24 +587,23 @@ def shell(
             result.report, signature=signature, per_query=queries, summary=summary, files="shown"
         )
     if record.log is not None:
-        result.log(record.log, record.notes, per_query="shown" if per_query else "hidden")
+        meta = dict(text.split("=", 1) for text in record.meta)
+        result.log(record.log, meta, per_query="shown" if per_query else "hidden")
     tell_gates(result.verdicts, elsewhere=not as_lines and output.is_read)
     exit_with(result.problems)
 
 
-def _refuse_idle(arguments: Mapping[str, Any], per_query: bool) -> None:
+# Options without effect unless there is another one.
+_EFFECTIVE = {
+    **dict.fromkeys(("ci_method", "resamples", "seed", "confidence"), ("ci",)),
+    "cluster": ("ci", "fail_under_baseline"),
+}
+
+
+def _refuse_idle(arguments: Mapping[str, Any]) -> None:
     """Raise `UsageError` for an option without effect without another one."""
-    for name in ("ci_method", "resamples", "seed", "confidence"):
-        if name in arguments and "ci" not in arguments:
-            option = f"--{name.replace('_', '-')} {arguments[name]}"
-            raise UsageError(f"{option}: there is no interval; give --ci with it")
-    cluster = arguments.get("cluster")
-    if cluster is not None and not {"ci", "fail_under_baseline"} & arguments.keys():
-        raise UsageError(
-            f"--cluster {cluster}: nothing depends on it; give --ci or --fail-under-baseline with "
-            "it"
-        )
-    if "sort" in arguments and "worst" not in arguments and not per_query:
-        raise UsageError(
-            f"--sort {arguments['sort']}: it orders queries; expected -q or --worst N with it"
-        )
+    for name, others in _EFFECTIVE.items():
+        if name in arguments and arguments.keys().isdisjoint(others):
+            needed = " or ".join(spell(other) for other in others)
+            option = f"{spell(name)} {arguments[name]}"
+            raise UsageError(f"{option}: nothing depends on it; give {needed} with it")

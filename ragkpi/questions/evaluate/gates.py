@@ -14,13 +14,13 @@ from ragkpi.interface import spell
 from ragkpi.library.doubts import Contender, names_needed, verdicts_against
 from ragkpi.library.options import Gating, one_of
 from ragkpi.library.runs import are_seeds, files_of, run_of, seeds_of
-from ragkpi.library.session import Evaluations, queries_of
+from ragkpi.library.session import Evaluations, Session, queries_of
 from ragkpi.library.slices import QuerySlice, slices_of
 from ragkpi.library.stored import StoredResult, open_run
 from ragkpi.measures.measure import Metric, Scores
 from ragkpi.measures.registry import find_metrics
 from ragkpi.ranking.judged import Settings
-from ragkpi.reports.names import NamedPath, system_of
+from ragkpi.reports.names import system_of
 from ragkpi.statistics.bootstrap import Bootstrap
 from ragkpi.statistics.gates import (
     BaselineGate,
@@ -59,20 +59,22 @@ class Gates:
     baseline: Mapping[str, RunOrPath | StoredResult] = field(default_factory=dict)
     against: BaselineGate = field(default_factory=BaselineGate)
 
-    def refuse_idle(self, metrics: Sequence[Metric]) -> None:
-        """Raise `UsageError` for gates that no run can miss, or pass."""
+    def metrics_of(self, session: Session, metrics: Sequence[Metric]) -> list[Metric]:
+        """Return the metrics of a call; without requests, also those that limits name.
+
+        `UsageError` for gates that no run can miss, or pass.
+        """
+        names, of_limits = {metric.name for metric in metrics}, list[Metric]()
+        if not session.requests:
+            with suppress(UsageError, ValueError):  # refused below, with the available values
+                of_limits = find_metrics([gate.metric for gate in self.limits])
+        every = [*metrics, *(metric for metric in of_limits if metric.name not in names)]
         for gate in self.limits:
-            refuse_idle(gate, metrics)
-        if self.baseline and not any(metric.is_comparable for metric in metrics):
+            refuse_idle(gate, every)
+        if self.baseline and not any(metric.is_comparable for metric in every):
             gate_name = spell("fail_under_baseline")
             raise UsageError(f"{gate_name}: no value of this evaluation is better than another")
-
-    def metrics(self) -> list[Metric]:
-        """Return the metrics that limits name, for a call without metrics."""
-        names = [gate.metric for gate in self.limits]
-        with suppress(UsageError, ValueError):  # refused later, with the available values
-            return find_metrics(names)
-        return []
+        return every
 
     @property
     def runs(self) -> dict[str, RunOrPath]:
@@ -81,7 +83,7 @@ class Gates:
 
     def depth(self, metrics: Sequence[Metric], settings: Settings) -> int:
         """Return the depth to which doubts about a baseline need names of documents."""
-        return max(names_needed([metric], settings) for metric in metrics)
+        return max(names_needed([metric], settings) for metric in metrics) if self.runs else 0
 
     def verdicts(
         self,
@@ -124,11 +126,11 @@ class Gates:
             of_runs = {run: of.only(of[name] for name in comparable) for run, of in of_runs.items()}
         if there is None:  # no baseline, or its evaluation failed
             return {}
-        how = self.against.procedure
-        how = replace(how, bootstrap=replace(how.bootstrap, clusters=evaluated.session.clusters))
+        bootstrap = Bootstrap(clusters=evaluated.session.clusters)
+        gate = replace(self.against, procedure=Procedure(family="all", bootstrap=bootstrap))
         runs = [Contender(run, names[run], of) for run, of in of_runs.items()]
         against = Contender(system_of(other), system_of(other), there)
-        return verdicts_against(against, runs, replace(self.against, procedure=how), evaluated)
+        return verdicts_against(against, runs, gate, evaluated)
 
 
 def _slices_of(
@@ -159,28 +161,21 @@ def gates_of(runs: Mapping[str, RunOrPath], how: Gating) -> Gates:
         parse_gate(limit if isinstance(limit, str) else f"{limit[0]}={limit[1]}")
         for limit in (fail_under.items() if isinstance(fail_under, Mapping) else fail_under)
     ]
-    margin, gate_by, confidence = how.get("margin"), how.get("gate_by"), how.get("gate_confidence")
+    margin, gate_by = how.get("margin"), how.get("gate_by")
     if baseline is None:
-        idle = {"margin": margin, "gate_by": gate_by, "gate_confidence": confidence}
-        for name, value in idle.items():
+        for name, value in {"margin": margin, "gate_by": gate_by}.items():
             if value is not None:
                 instead = f"no baseline; give {spell('fail_under_baseline')} RUN with it"
                 raise UsageError(f"{spell(name)} {value}: {instead}")
         return Gates(limits)
-    if confidence is not None and not 0 < confidence < 1:
-        begin = f"{spell('gate_confidence')} {confidence:g}"
-        raise UsageError(f"{begin}: expected a share such as 0.95")
-    against = BaselineGate(
-        margin_of(margin),
-        one_of("gate_by", gate_by or "worse", get_args(DecidedBy)),
-        Procedure(family="all", bootstrap=Bootstrap(level=confidence or 0.95)),
-    )
+    decided_by = one_of("gate_by", gate_by or "worse", get_args(DecidedBy))
+    against = BaselineGate(margin_of(margin), decided_by)
     seeds: Any = baseline if are_seeds(baseline) else files_of(baseline)
     if seeds:
-        (name,) = _named(getattr(baseline, "name", "baseline"), map(system_of, runs))
+        name = _unlike(getattr(baseline, "name", "baseline"), map(system_of, runs))
         return Gates(limits, seeds_of(name, seeds), against)
     if not isinstance(baseline, str | os.PathLike):
-        return Gates(limits, _named(run_of(baseline), runs), against)
+        return Gates(limits, {_unlike("baseline", runs): run_of(baseline)}, against)
     path = os.fspath(baseline)
     for run in runs.values():
         with suppress(OSError, ValueError):
@@ -189,16 +184,13 @@ def gates_of(runs: Mapping[str, RunOrPath], how: Gating) -> Gates:
                     f"{spell('fail_under_baseline')} {path}: it is a run of this call, and no "
                     "worse than itself; leave it out of the runs, or give another baseline"
                 )
-    return Gates(limits, _named(_baseline_of(path), runs), against)
+    opened = _baseline_of(path)
+    return Gates(limits, {_unlike(getattr(opened, "name", path), runs): opened}, against)
 
 
-def _named(
-    baseline: RunOrPath | StoredResult, runs: Iterable[str]
-) -> dict[str, RunOrPath | StoredResult]:
-    """Return the baseline under a unique name."""
-    name = getattr(baseline, "name", "baseline")
-    if isinstance(baseline, str) and not isinstance(baseline, NamedPath):
-        name = baseline
-    while name in runs:
+def _unlike(name: str, runs: Iterable[str]) -> str:
+    """Return a name of a baseline that no run has."""
+    names = {*runs}
+    while name in names:
         name += "#baseline"
-    return {name: baseline}
+    return name
