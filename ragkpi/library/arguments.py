@@ -48,7 +48,8 @@ def session_of(
 ) -> Session:
     """Begin a call with a group of arguments and labels of queries; refuse wrong ones."""
     refuse_unknown(arguments, group)
-    groups, cluster = {}, arguments.get("cluster")
+    groups: dict[str, Any] = {}
+    cluster = arguments.get("cluster")
     if by is not None or cluster is not None:
         groups = _slices().groups_of(by, cluster)._asdict()
     of_qrels, of_run = readings_of(arguments)
@@ -59,13 +60,21 @@ def session_of(
     if "gains" in values:
         values["gains"] = _slices().gains_of(values["gains"], of_qrels)
     if "corpus_sizes" in values:
-        values["corpus_sizes"] = _corpus_sizes(values["corpus_sizes"])
+        sizes = _slices().sizes_of(values["corpus_sizes"])
+        checked_sizes = {query: whole("corpus_sizes", size, 0) for query, size in sizes.items()}
+        values["corpus_sizes"] = checked_sizes
     if "grade_map" in values:
         values["grade_map"] = _grade_map(values["grade_map"])
     if "only_query" in values:
         # With one requested query, a run without it has no value instead of 0.
         values.setdefault("missing", "intersection")
         values["only_query"] = octets(values["only_query"])
+    reading: dict[str, Any] = {}  # which saved results record
+    for name in (*HowRead.__annotations__, "gains", "corpus_sizes"):
+        value: Any = arguments.get(name)
+        value = os.fspath(value) if isinstance(value, os.PathLike) else value
+        if value and isinstance(value, str | bool):
+            reading[name] = value
     pool = arguments.get("pool")
     return Session(
         qrels,
@@ -78,7 +87,7 @@ def session_of(
         values.get("names", "given"),
         values.get("measure_names", "trec"),
         "user" if "missing" in arguments else "default",
-        reading=_reading(arguments),
+        reading=reading,
         **groups,
     )
 
@@ -97,17 +106,6 @@ def _refuse_together(values: Mapping[str, Any]) -> None:
             raise UsageError(
                 f"{spell(name, str(value))}: no pool; expected {spell('pool', 'RUN')} with it"
             )
-
-
-def _reading(arguments: Evaluating) -> dict[str, Any]:
-    """Return the arguments for reading files, which saved results record."""
-    reading = {}
-    for name in (*HowRead.__annotations__, "gains", "corpus_sizes"):
-        value: Any = arguments.get(name)
-        value = os.fspath(value) if isinstance(value, os.PathLike) else value
-        if value and isinstance(value, str | bool):
-            reading[name] = value
-    return reading
 
 
 def in_one_order(arguments: Evaluating) -> Evaluating:
@@ -133,15 +131,13 @@ def readings_of(arguments: HowRead) -> tuple[Reading, Reading]:
         arguments.get("ignore_identical_ids", False),
         None if exclude is None else os.fspath(exclude),
         match,
-        None if queries is None else _slices().query_ids_of(queries),
+        None if queries is None else _slices().read_query_ids(os.fspath(queries)),
     )
     of_qrels, of_run = arguments.get("qrels_format"), arguments.get("run_format")
     map_qrels, map_run = arguments.get("map_qrels"), arguments.get("map_run")
-    of_levels = reading_for("qrels", of_qrels, map_qrels, sieve=sieve, match=match)
-    return (
-        of_levels._replace(levels=_levels(arguments.get("levels") or {})),
-        reading_for("run", of_run, map_run, scores, sieve, match),
-    )
+    qrels = reading_for("qrels", of_qrels, map_qrels, sieve=sieve, match=match)
+    run = reading_for("run", of_run, map_run, scores, sieve, match)
+    return qrels._replace(levels=_levels(arguments.get("levels") or {})), run
 
 
 def _levels(levels: str | Mapping[str, int]) -> Mapping[bytes, int]:
@@ -194,11 +190,6 @@ def _corpus_size_of_all_calls() -> int | None:
         raise UsageError(
             f"RAGKPI_CORPUS_SIZE={text}: expected a number of documents such as 5000 or 5k"
         ) from None
-
-
-def _corpus_sizes(sizes: Any) -> Mapping[bytes, int]:
-    by_query = _slices().sizes_of(sizes)
-    return {query: whole("corpus_sizes", size, 0) for query, size in by_query.items()}
 
 
 def _grade_map(grades: str | Mapping[int, int]) -> GradeMap:

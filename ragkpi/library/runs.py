@@ -65,7 +65,12 @@ def runs_of(runs: Any) -> dict[str, RunOrPath] | None:
     """
     if isinstance(runs, Mapping):
         key, first = next(((k, of) for k, of in runs.items() if _filled(of)), ("", None))
-        if not (isinstance(key, NamedPath) or _is_run(first) or _are_of_files(first)):
+        of_files = (
+            isinstance(first, list | tuple)
+            and are_seeds(first)
+            and all(os.path.isfile(x) for x in without_word(first) if isinstance(x, str))
+        )  # and not the documents of a ranking
+        if not (isinstance(key, NamedPath) or _is_run(first) or of_files):
             return None
         named: dict[str, RunOrPath] = {}
         for name, of in runs.items():
@@ -88,18 +93,10 @@ def are_seeds(value: Any) -> bool:
     return isinstance(value, list | tuple) and bool(value) and all(map(_is_run, value))
 
 
-def _are_of_files(value: Any) -> bool:
-    """Return whether a list contains runs, not the documents of a ranking."""
-    return are_seeds(value) and all(
-        os.path.isfile(x) for x in without_word(value) if isinstance(x, str)
-    )
-
-
 def without_word(runs: Sequence[Any]) -> Sequence[Any]:
     """Return the runs of a system, without the word `DETERMINISTIC`."""
-    one, *others = runs
-    has_word = len(others) == 1 and isinstance(others[0], str) and others[0] == DETERMINISTIC
-    return [one] if has_word else runs
+    has_word = len(runs) == 2 and isinstance(runs[1], str) and runs[1] == DETERMINISTIC
+    return runs[:1] if has_word else runs
 
 
 def seeds_of(system: str, runs: Sequence[Any]) -> dict[str, RunOrPath]:
@@ -107,7 +104,7 @@ def seeds_of(system: str, runs: Sequence[Any]) -> dict[str, RunOrPath]:
     name, words = getattr(system, "name", system), runs
     runs = without_word(words)
     for one, other in itertools.combinations(runs, 2):
-        files = _is_path(one) and _is_path(other) and os.path.isfile(one) and os.path.isfile(other)
+        files = all(_is_path(run) and os.path.isfile(run) for run in (one, other))
         if one is other or (files and filecmp.cmp(one, other, shallow=False)):
             which = f"{one} and {other} are" if files else "two runs are"
             raise UsageError(f"{visible(name)}: {which} the same; expected each seed once")
@@ -121,12 +118,8 @@ def seeds_of(system: str, runs: Sequence[Any]) -> dict[str, RunOrPath]:
     return named
 
 
-Systems = Literal["taken", "refused"]
-"""The treatment of systems of several seeds by a question."""
-
-
-def named_runs(runs: Any, systems: Systems = "refused") -> dict[str, RunOrPath]:
-    """Name one run or several; questions about documents refuse systems."""
+def named_runs(runs: Any, systems: Literal["taken", "refused"] = "refused") -> dict[str, RunOrPath]:
+    """Name one run or several; questions about documents refuse systems of several seeds."""
     several = runs_of(runs)
     named = named_run(runs) if several is None else several
     seeds = [name for name in named if isinstance(name, Seed)]
@@ -211,10 +204,11 @@ def by_path(words: Sequence[str]) -> dict[str, Any]:
     runs: dict[str, str] = {}
     for path in map(run_path, words):
         before = runs.setdefault(os.path.realpath(path), path)
-        if isinstance(path, NamedPath) and before is not path:
-            if isinstance(before, NamedPath) and before.name != path.name:
-                both = f"called {before.name} and {path.name}"
-                raise InputError(path, None, both, "expected one name for a file")
+        names = {of.name for of in (before, path) if isinstance(of, NamedPath)}
+        if len(names) > 1:
+            fault = f"called {' and '.join(sorted(names))}"
+            raise InputError(path, None, fault, "expected one name for a file")
+        if isinstance(path, NamedPath):
             runs[os.path.realpath(path)] = path
     refuse_equal_names([*runs.values()])
     return {run: files_of(run) or run for run in runs.values()}
@@ -222,9 +216,10 @@ def by_path(words: Sequence[str]) -> dict[str, Any]:
 
 def with_baseline(words: Sequence[str], baseline: str) -> list[str]:
     """Put the baseline, a run's name or a path, before the runs; else raise `InputError`."""
-    runs, path = list(by_path(words)), run_path(baseline)
+    path = run_path(baseline)
     if os.path.exists(path) or files_of(path):
         return [baseline, *words]
+    runs = list(by_path(words))
     names = dict(zip(run_names(runs), runs, strict=True))
     if baseline not in names:
         advice = did_you_mean(baseline, [*names, *runs], f"expected one of {', '.join(names)}")

@@ -21,8 +21,10 @@ from ragkpi.files.query_files import (
     QueryLabels,
     read_corpus_sizes,
     read_gains,
-    read_query_ids,
     read_query_labels,
+)
+from ragkpi.files.query_files import (
+    read_query_ids as read_query_ids,
 )
 from ragkpi.interface import spell
 from ragkpi.measures.measure import Scores
@@ -57,38 +59,46 @@ class QuerySlice(NamedTuple):
         return {name: self.of(scores) for name, scores in scored.items()}
 
 
-def query_slices(labels: QueryLabels, evaluated: Sequence[bytes]) -> list[QuerySlice]:
+MOST_SLICES = 1000
+
+
+def slices_of(labels: QueryLabels | None, evaluated: Sequence[bytes]) -> list[QuerySlice]:
     """Slice the evaluated queries by every kind of label, largest slices of a kind first.
 
-    A query without a label of a kind is in no slice of that kind. `NothingInCommonError` if
-    no evaluated query has a label.
+    A query without a label of a kind is in no slice of that kind. `NothingInCommonError` if no
+    evaluated query has a label, `UsageError` if there are so many that labels look like ids.
     """
     slices = []
-    for by, label_of in labels.items():
+    for by, label_of in (labels or {}).items():
         members: dict[str, list[bytes]] = {}
         for query in evaluated:
             if query in label_of:
                 members.setdefault(label_of[query], []).append(query)
         of_kind = [QuerySlice(by, label, frozenset(queries)) for label, queries in members.items()]
         slices += sorted(of_kind, key=lambda part: (-len(part.queries), part.label))
-    if not slices:
+    if labels is not None and not slices:
         labelled = sorted(set().union(*labels.values()))
         raise NothingInCommonError(
             f"{spell('by')}: no evaluated query has a label (evaluated: {listed(evaluated, 3)}; "
             f"labelled: {listed(labelled, 3)})"
         )
+    if len(slices) > MOST_SLICES:
+        raise UsageError(f"{spell('by')}: {len(slices):,} labels; expected at most {MOST_SLICES:,}")
     return slices
 
 
-def unlabelled(labels: QueryLabels, evaluated: Sequence[bytes]) -> list[str]:
-    """Return a note per kind of label about evaluated queries without a label."""
-    notes = []
-    for by, label_of in labels.items():
-        lacking = [query for query in evaluated if query not in label_of]
-        if lacking:
-            have = counted(len(lacking), "query has", "queries have")
-            notes.append(f"{have} no {by} and count among all queries alone ({listed(lacking, 3)})")
-    return notes
+def labels_of(by: Any) -> QueryLabels | None:
+    """Return labels of queries, from a path or a mapping by kind and query; None for None."""
+    if by is None:
+        return None
+    if isinstance(by, str | os.PathLike):
+        return read_query_labels(os.fspath(by))
+    if not isinstance(by, Mapping) or not all(isinstance(of, Mapping) for of in by.values()):
+        raise UsageError(f"by={by!r}: expected a path, or {{kind: {{query: label}}}}")
+    return {
+        str(kind): {octets(query): str(label) for query, label in labels.items()}
+        for kind, labels in by.items()
+    }
 
 
 class QueryGroups(NamedTuple):
@@ -135,11 +145,6 @@ def sizes_of(sizes: Any) -> Mapping[bytes, int]:
     return {octets(query): size for query, size in sizes.items()}
 
 
-def query_ids_of(path: str | os.PathLike[str]) -> Mapping[bytes, bytes]:
-    """Return the ids of queries by id, by the words of their texts, and by position from 1."""
-    return read_query_ids(os.fspath(path))
-
-
 def gains_of(gains: Any, of_qrels: Reading) -> ExternalGains:
     """Read gains; documents are folded and left out as in the qrels."""
     if isinstance(gains, str | os.PathLike):
@@ -149,33 +154,7 @@ def gains_of(gains: Any, of_qrels: Reading) -> ExternalGains:
     return ExternalGains.of(of_qrels.sieve.qrels(columns) if of_qrels.sieve else columns)
 
 
-MOST_SLICES = 1000
-
 AnyReport = TypeVar("AnyReport", bound=Report)
-
-
-def labels_of(by: Any) -> QueryLabels | None:
-    """Return labels of queries, from a path or a mapping by kind and query; None for None."""
-    if by is None:
-        return None
-    if isinstance(by, str | os.PathLike):
-        return read_query_labels(os.fspath(by))
-    if not isinstance(by, Mapping) or not all(isinstance(of, Mapping) for of in by.values()):
-        raise UsageError(f"by={by!r}: expected a path, or {{kind: {{query: label}}}}")
-    return {
-        str(kind): {octets(query): str(label) for query, label in labels.items()}
-        for kind, labels in by.items()
-    }
-
-
-def slices_of(labels: QueryLabels | None, evaluated: Sequence[bytes]) -> list[QuerySlice]:
-    """Return the slices of queries; `UsageError` if there are so many that labels look like ids."""
-    if labels is None:
-        return []
-    slices = query_slices(labels, evaluated)
-    if len(slices) > MOST_SLICES:
-        raise UsageError(f"{spell('by')}: {len(slices):,} labels; expected at most {MOST_SLICES:,}")
-    return slices
 
 
 def with_slices(
@@ -190,9 +169,13 @@ def with_slices(
     """
     if labels is None:
         return whole
+    notes = []
+    for by, label_of in labels.items():
+        if lacking := [query for query in evaluated if query not in label_of]:
+            have = counted(len(lacking), "query has", "queries have")
+            notes.append(f"{have} no {by} and count among all queries alone ({listed(lacking, 3)})")
     parts = [
         Slice(part.by, part.label, len(part.queries), reported(part))
         for part in slices_of(labels, evaluated)
     ]
-    slices = Slices(len(evaluated), parts, unlabelled(labels, evaluated))
-    return replace(whole, slices=slices)
+    return replace(whole, slices=Slices(len(evaluated), parts, notes))

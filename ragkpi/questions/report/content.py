@@ -19,7 +19,7 @@ from ragkpi.library.doubts import deciding, judging_of, names_needed
 from ragkpi.library.ground import Signature
 from ragkpi.library.interval_notes import interval_notes
 from ragkpi.library.session import Evaluations, Session
-from ragkpi.library.slices import query_slices
+from ragkpi.library.slices import slices_of
 from ragkpi.measures.chance import corpus_size
 from ragkpi.measures.measure import Metric, score
 from ragkpi.measures.registry import find_metrics, refuse_unserved
@@ -168,7 +168,7 @@ def report_document(
         evaluations = [list(evaluated.values())[leader] for leader in leaders]
         some = [replace(one, scores=only(one.scores, metrics)) for one in evaluations]
         bounds = find_bounds(session.judgements, some, session.settings)
-    by_label = query_slices(labels, queries) if labels else []
+    by_label = slices_of(labels, queries) if labels else []
     parts = [(f"{part.by}: {part.label}", part.rows(queries)) for part in by_label]
     parts.sort(key=lambda part: (-len(part[1]), part[0]))
     section = partial(section_object, runs, ordered, evaluated, procedure)
