@@ -131,7 +131,7 @@ RUNS = {
     "JSON, NaN": (b'{"1": {"d": NaN}}', f"run:1: score 'NaN'; {DECIMAL}", 2),
     "JSON, a number": (
         b'{"1": {"d": 1},\n"2": 5}',
-        f"run: {NOWHERE}…, 2 5); replace each ? and run this command\n  ragkpi eval --map-run …",
+        f"run: {NOWHERE}1.d 1, 2 5, …); replace each ? and run this command\n  ragkpi eval …",
         2,
     ),
     "JSON, an array": (
@@ -141,8 +141,8 @@ RUNS = {
     ),
     "JSON, duplicate": (
         b'{"1": {"d": 1,\n"d": 2}}',
-        f"run:2: document d of query 1 again, first retrieved at line 1; {DOCUMENT_ONCE}",
-        4,
+        f"run:1: repeated key 'd'; {KEY_ONCE}",
+        2,
     ),
     "JSON, surrogate": (
         b'{"1": {"\\ud800": 1}}',

@@ -17,12 +17,14 @@ import numpy as np
 
 from ragkpi.errors import InputError
 from ragkpi.files import column_names as fields
-from ragkpi.files.json_text import is_number, text_of
+from ragkpi.files.cells import cell_value
+from ragkpi.files.dumps import LOOKED_AT
+from ragkpi.files.json_text import text_of
 from ragkpi.files.lines import PRINTED, Block, LineColumns, Tokens, blocks, split_lines
 from ragkpi.files.opening import Source
+from ragkpi.files.paths import is_number
 from ragkpi.files.shapes import Shape
-from ragkpi.files.structure import LOOKED_AT
-from ragkpi.files.tables import Cell, Kept, OddIds, Piece, Row, list_or_text
+from ragkpi.files.tables import Cell, Kept, OddIds, Piece, Row
 from ragkpi.wording import counted, shown
 
 _RECORDS_AT_ONCE = 1 << 16
@@ -71,7 +73,7 @@ class DelimitedFile:
         self.nested = [
             name
             for name, cells in zip(self.names, columns, strict=False)
-            if any(cell and isinstance(list_or_text(text_of(cell)), list) for cell in cells)
+            if any(cell and isinstance(cell_value("", text_of(cell)), list) for cell in cells)
         ]
         if fields.find(self.names, _NUMBERS) not in (None, *self.nested):
             # An id next to its own number is not a list, though it can look like one.

@@ -20,9 +20,9 @@ from ragkpi.arrays import FloatArray
 from ragkpi.errors import UsageError
 from ragkpi.files import column_names as fields
 from ragkpi.files import tables
+from ragkpi.files.dumps import LOOKED_AT, recognise_keyed
 from ragkpi.files.lines import Tokens, spans
 from ragkpi.files.opening import Kind
-from ragkpi.files.recogniser import recognise_keyed
 from ragkpi.files.roles import BARE
 from ragkpi.files.shape_reader import (
     DocumentColumns,
@@ -33,7 +33,6 @@ from ragkpi.files.shape_reader import (
     stream_documents,
 )
 from ragkpi.files.shapes import Shape, rows_shape
-from ragkpi.files.structure import LOOKED_AT
 from ragkpi.files.tables import Cell, Kept, OddIds, Piece, Row
 from ragkpi.files.trec import (
     NumberError,

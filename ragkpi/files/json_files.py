@@ -14,17 +14,17 @@ from typing import Any
 
 from ragkpi.errors import InputError
 from ragkpi.files import column_names as fields
+from ragkpi.files.dumps import LOOKED_AT, TABLE, Root, recognise, table_rows
 from ragkpi.files.json_text import (
     DECODER,
     Element,
     JsonText,
-    is_scalar,
     no_json,
     text_of,
 )
 from ragkpi.files.lines import Block, blocks
 from ragkpi.files.opening import BYTE_ORDER_MARK, MOST_HELD, Kind, Source
-from ragkpi.files.recogniser import recognise
+from ragkpi.files.paths import is_scalar
 from ragkpi.files.shape_reader import (
     DocumentColumns,
     Record,
@@ -36,7 +36,6 @@ from ragkpi.files.shape_reader import (
     stream_documents,
 )
 from ragkpi.files.shapes import Shape
-from ragkpi.files.structure import LOOKED_AT, TABLE, Root, table_rows
 from ragkpi.files.trec import QrelsColumns, RunColumns
 
 _WHOLE = 'expected {"query": {"document": number, …}, …} or an array of results'

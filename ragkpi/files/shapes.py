@@ -1,6 +1,6 @@
 """Shapes: the places of queries, documents, scores and levels in JSON records and table rows.
 
-`ragkpi.files.recogniser` finds the shape of a file, or users define it (``--map-run``,
+`ragkpi.files.dumps` finds the shape of a file, or users define it (``--map-run``,
 ``--map-qrels``); `ragkpi.files.shape_reader` reads the file by it.
 """
 
@@ -19,7 +19,7 @@ from ragkpi.interface import spell
 
 
 class Shape(NamedTuple):
-    """The keys of the parts of a run or of qrels; `ragkpi.files.json_text` explains paths.
+    """The keys of the parts of a run or of qrels; `ragkpi.files.paths` explains paths.
 
     Attributes
     ----------
@@ -94,8 +94,7 @@ def rows_shape(
     if user is None and fields.find(names, fields.DOCUMENT) in nested:
         return None
     if user is not None and user.given is None:
-        # A row has a list, or an id of several columns.
-        return None if user.list or "{" in user.doc else user
+        return None if user.list else user
     given = (user and user.given) or {}
     flat = SHAPES[kind]["flat"]
     needed = [flat.query, flat.doc]

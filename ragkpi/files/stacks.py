@@ -1,6 +1,6 @@
 """The stacks and packages whose dumps have no usual names, as data: five lines per stack.
 
-`ragkpi.files.recogniser` compares their keys with the first record before it looks at names. To add
+`ragkpi.files.dumps` compares their keys with the first record before it looks at names. To add
 a stack, write an entry, and a sample in ``tests/files/test_table_of_stacks.py``.
 """
 

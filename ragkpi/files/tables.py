@@ -15,10 +15,10 @@ import numpy as np
 
 from ragkpi.arrays import IntArray
 from ragkpi.errors import InputError, MapChoice
-from ragkpi.files.json_text import listed_in, unfolded
+from ragkpi.files.cells import cell_value, lists_of_places
+from ragkpi.files.dumps import LOOKED_AT, recognise
 from ragkpi.files.lines import Tokens
 from ragkpi.files.opening import Kind
-from ragkpi.files.recogniser import recognise
 from ragkpi.files.roles import unsettled
 from ragkpi.files.shape_reader import (
     DocumentColumns,
@@ -30,7 +30,6 @@ from ragkpi.files.shape_reader import (
     stream_documents,
 )
 from ragkpi.files.shapes import SHAPES, Shape, id_columns, layout_of, need_column, rows_shape
-from ragkpi.files.structure import LOOKED_AT, lists_of_places
 from ragkpi.files.trec import (
     NumberColumn,
     Origin,
@@ -183,24 +182,21 @@ def _documents(table: TableFile, kind: Kind, user: Shape | None) -> Iterator[Doc
     gathered = lists_of_places(table.names)
     rows = ((line, gathered(row)) for line, row in table.rows())
     first = list(islice(rows, LOOKED_AT))
-    records = [{name: list_or_text(cell) for name, cell in row.items()} for _, row in first]
+    records = [{name: cell_value(name, cell) for name, cell in row.items()} for _, row in first]
     shape = shape_for(kind, table.file, user, partial(recognise, records, kind))
     if kind == "qrels" and user is None and len(table.names) == 2 and not shape.list:
         shape = shape._replace(level="")
+    lists = {path.removesuffix("[]") for path in (shape.list, shape.scores, shape.levels)}
+    nested = (of for of in (shape.query, shape.doc, shape.score) if "." in of)
+    inner = {path.partition(".")[0] for path in nested}
 
-    def cell_of(name: str, cell: Any) -> Any:
-        if name not in (shape.list, shape.scores, shape.levels) or not isinstance(cell, str):
-            return cell
-        return listed_in(cell) if cell.strip() else []
+    def value_of(name: str, cell: Any) -> Any:
+        if name in lists and isinstance(cell, str):
+            one = cell_value(name, cell) if cell.strip() else []
+            return [one] if isinstance(one, str) else one
+        return cell_value(name, cell) if name in inner else cell
 
     yield from ShapeReader(shape, table.file).read(
-        Record(line, {name: cell_of(name, cell) for name, cell in row.items()})
+        Record(line, {name: value_of(name, cell) for name, cell in row.items()})
         for line, row in chain(first, rows)
     )
-
-
-def list_or_text(cell: Any) -> Any:
-    """Return the list or object of several values in the text of a cell, else the cell."""
-    of = unfolded(cell)
-    texts = isinstance(cell, str) and cell[:2] in ("['", '["')  # an id can be [8]
-    return of if isinstance(of, list | dict) and (len(of) > 1 or (of and texts)) else cell

@@ -17,7 +17,7 @@ import numpy as np
 from ragkpi.errors import DataError, InputError, RagkpiError, RagkpiWarning, UsageError
 from ragkpi.evaluation import RunOrPath
 from ragkpi.files.inputs import inputs
-from ragkpi.files.json_text import Repeated, text_of
+from ragkpi.files.json_text import once, text_of
 from ragkpi.files.opening import Source, begins_like_result
 from ragkpi.library.doubts import names_needed
 from ragkpi.library.ground import Ground, Signature, differences, ground_of, ids_sha256
@@ -352,7 +352,7 @@ def objects_of(
 
 def _loaded(text: str) -> Any:
     return json.loads(
-        text, parse_constant=_finite, parse_float=_finite, parse_int=_whole, object_pairs_hook=_once
+        text, parse_constant=_finite, parse_float=_finite, parse_int=_whole, object_pairs_hook=once
     )
 
 
@@ -363,13 +363,6 @@ def _whole(text: str) -> int:
     if len(text) > _DIGITS:
         raise ValueError(f"a number of {len(text)} digits")
     return int(text)
-
-
-def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    fields = Repeated(pairs)
-    if len(fields) < len(pairs):
-        raise ValueError(f"{fields.twice()} twice")
-    return dict(fields)
 
 
 def _finite(text: str) -> float:

@@ -1,6 +1,5 @@
 """{query: [document, …]} in Python: ids, pairs, and documents as retrievers return them."""
 
-import json
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -183,39 +182,6 @@ def test_scores_that_rise_down_the_lists_are_not_read_in_silence():
         ragkpi.evaluate(gold, {query: dict(pairs) for query, pairs in run.items()}, "recip_rank")
 
 
-def test_an_id_of_two_keys(ragkpi, tmp_path):
-    pages = [("a.pdf", 1, 0.9), ("a.pdf", 2, 0.8)]
-    hits = [{"metadata": {"source": s, "page": p}, "score": score} for s, p, score in pages]
-    (tmp_path / "run").write_text(json.dumps({"qid": "q", "hits": hits}) + "\n")
-    (tmp_path / "gold").write_text("q 0 a.pdf#2 1\n")
-    line = ("eval", "-m", "recip_rank", "gold", "run", "--map-run")
-    outcome = ragkpi(*line, "doc={metadata.source}#{metadata.page}", folder=tmp_path)
-    assert outcome.out.split() == [b"recip_rank", b"all", b"0.5000"]
-    outcome = ragkpi(*line, "doc={metadata.source}#{metadata.line}", folder=tmp_path)
-    assert (outcome.status, outcome.out) == (2, b"")
-    assert outcome.err.startswith(b"ragkpi: error: run:1: a document without ")
-
-
-CHUNKS = [
-    {"query_id": "q1", "source": "a", "page": 2, "rank": 1},
-    {"query_id": "q1", "source": "a", "page": 1, "rank": 3},
-    {"query_id": "q1", "source": "b", "page": 1, "rank": 2},
-]
-
-
-@pytest.mark.parametrize("form", ["rows", "pandas", "polars", "pyarrow"])
-def test_ids_of_two_keys_in_rows_and_frames(form):
-    """Page 1 of b is relevant, and at rank 2."""
-    run: Any = CHUNKS
-    if form != "rows":
-        package = pytest.importorskip(form)
-        columns = {name: [row[name] for row in CHUNKS] for name in CHUNKS[0]}
-        run = package.table(columns) if form == "pyarrow" else package.DataFrame(columns)
-    how = {"map_run": "query=query_id, doc={source}#{page}, rank=rank"}
-    result = ragkpi.evaluate({"q1": ["b#1"]}, run, ["recip_rank", "num_ret"], **how)
-    assert result.mean == {"recip_rank": 0.5, "num_ret": 3}
-
-
 def test_rows_that_hold_lists_are_read_as_records_of_a_file():
     rows = [
         {"query_id": "q1", "hits": [{"id": "x", "score": 0.9}, {"id": "b", "score": 0.4}]},
@@ -233,23 +199,6 @@ def test_rows_are_ordered_by_what_names_say(name):
         for document, number in zip("bx", numbers, strict=True)
     ]
     assert ragkpi.evaluate({"q1": ["b"]}, rows[::-1], "recip_rank").mean == {"recip_rank": 1.0}
-
-
-@pytest.mark.parametrize("form", ["csv", "tsv", "parquet"])
-@pytest.mark.parametrize("query", ["", "query=query_id, "])
-def test_ids_of_two_columns_of_a_file(form, query, ragkpi, tmp_path):
-    if form == "parquet":
-        arrow = pytest.importorskip("pyarrow")
-        table = arrow.table({name: [row[name] for row in CHUNKS] for name in CHUNKS[0]})
-        pytest.importorskip("pyarrow.parquet").write_table(table, tmp_path / "run")
-    else:
-        lines = [CHUNKS[0].keys(), *(map(str, row.values()) for row in CHUNKS)]
-        separator = "," if form == "csv" else "\t"
-        (tmp_path / "run").write_text("".join(separator.join(line) + "\n" for line in lines))
-    (tmp_path / "gold").write_text("q1 0 b#1 1\n")
-    line = ("eval", "-m", "recip_rank", "gold", "run", "--map-run")
-    outcome = ragkpi(*line, f"{query}doc={{source}}#{{page}}, rank=rank", folder=tmp_path)
-    assert outcome.out.split() == [b"recip_rank", b"all", b"0.5000"]
 
 
 def test_distances_rank_the_smallest_first_and_may_not_fall():

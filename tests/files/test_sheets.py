@@ -303,8 +303,6 @@ def test_ids_and_lists_keep_their_commas_and_signs(tmp_path):
         ("1,5", "1,5"),
         ("2,5", "5%"),
     ]
-    path = put(tmp_path, "query_id;relevant_ids\nq;0,7\nr;5,8\n")
-    assert qrels_of(path) == [("q", "0", 1), ("q", "7", 1), ("r", "5", 1), ("r", "8", 1)]
     path = put(tmp_path, "query_id;doc_1;doc_2\nq;0,7;1,5\nr;0,8;1,6\n")
     assert [row[1] for row in run_of(path)] == ["0,7", "1,5", "0,8", "1,6"]
 

@@ -266,8 +266,12 @@ READ |= {
         }
     ),
 }
-PLACES = {
+REFUSED |= {
     "FAISS": json.dumps({"D": [[0.9, 0.8], [0.7, 0.6]], "I": [[2, 0], [1, 3]]}),
+    "places alone": json.dumps([[2, 0], [1, 3]]),
+    "a reranker's places": lines(
+        {"query_id": of, "results": [{"index": 2, "relevance_score": 0.9}]} for of in RUN
+    ),
     "citations": lines({"qid": query, "answer": "Yes.", "cited": [0, 1, 2]} for query in RUN),
 }
 
@@ -308,14 +312,6 @@ def test_what_no_name_settles_is_refused_with_a_map(name, ragkpi, folder):
     outcome, found = values(ragkpi, folder, "gold", "dump")
     assert (outcome.status, found) == (2, b"")
     assert b"--map-run" in outcome.err or b" dump gold" in outcome.err  # two columns may be qrels
-
-
-@pytest.mark.parametrize("name", PLACES)
-def test_places_in_another_list_are_no_ids(name, ragkpi, folder):
-    (folder / "dump").write_text(PLACES[name])
-    outcome, found = values(ragkpi, folder, "gold", "dump")
-    assert (outcome.status, found) == (2, b"")
-    assert b"  ragkpi eval" not in outcome.err
 
 
 @pytest.mark.parametrize("name", LONG_DUMPS)
@@ -402,13 +398,8 @@ SENTENCES = {
         lines({"query_id": query, "doc_id": 1.0, "score": 2.5} for query in RUN),
         "ids are numbers with a fraction, such as 1.0",
     ),
-    "places alone": (json.dumps([[2, 0], [1, 3]]), "lists numbers, not ids (2, 0"),
     "SQLite": ("SQLite format 3\0\x10", "sqlite3 -csv"),
     "HTML": ('<table border="1">\n<tr><th>query_id</th></tr>\n</table>\n', "dump: HTML"),
-    "a reranker's places": (
-        lines({"query_id": of, "results": [{"index": 2, "relevance_score": 0.9}]} for of in RUN),
-        "a position instead of an id",
-    ),
     "svmlight": ("1 qid:1 1:0.5 2:0.3\n", "features of documents (svmlight)"),
 }
 

@@ -374,7 +374,7 @@ def test_a_query_of_several_blocks_is_one_list(form, size, evaluated, monkeypatc
     from ragkpi.files import lines, shape_reader
 
     monkeypatch.setattr(lines.blocks, "__defaults__", (size,))
-    monkeypatch.setattr(shape_reader, "_ROWS_OF_A_BATCH", 2)
+    monkeypatch.setattr(shape_reader, "_RECORDS_AT_ONCE", 2)
     pairs = zip(hits("score", (4, 3, 2, 1)), hits("rerank_score", (2, 1, 4, 3)), strict=True)
     outcome = evaluated(FORMS[form]([{**a, **b} for a, b in pairs]))
     assert b"score and rerank_score order" in outcome.err

@@ -45,10 +45,9 @@ Parts, separated by commas; the name of a key or column identifies an omitted pa
 
 A path has names separated by dots (hits.hits); a key can contain dots (node.id). name[] is every
 element of a list (output[].provenance), and a number is a position from 0 (doc=0, score=1).
-JSON and lists in the text of a cell are parsed. a|b is a, or b without a; @key is the key of a
-value, @value the value itself, @number the number of the record. In JSON, a document id can join
-several keys: doc={metadata.source}#{metadata.page}. In CSV, TSV and tables a path is the name of
-a column, or its number from 1 if there are no names: --map-run 'query=1, doc=2, score=4'.
+a|b is a, or b without a; @key is the key of a value, @value the value itself, @number the number
+of the record. In CSV, TSV and tables a path is the name of a column, or its number from 1 if there
+are no names: --map-run 'query=1, doc=2, score=4'. A cell can have a list, as JSON or between bars.
 Every record must have the keys in the map."""
 
 
