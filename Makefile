@@ -114,7 +114,7 @@ pictures: $(READY)
 # The fixtures' page, which the site links to.
 .PHONY: docs/example-report.html
 docs/example-report.html: $(DOCS)/.ready
-	$(DOCS)/bin/ragkpi report -N 5000 fixtures/qrels.txt fixtures/runs/*.run --queries fixtures/queries.tsv --pool fixtures/first_stage.run --pool-union --title "Help desk: three retrievers" -o $@
+	$(DOCS)/bin/ragkpi report -N 5000 fixtures/qrels.txt fixtures/runs/*.run --queries fixtures/queries.tsv --pool fixtures/first_stage.run --pool-union -o $@
 
 # The site, into site/, by a tool of its own environment; no network but for installing it.
 docs: docs/example-report.html

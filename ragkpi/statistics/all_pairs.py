@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import itertools
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from string import ascii_lowercase
 
 import numpy as np
 
@@ -41,8 +41,7 @@ class MetricPairs:
     def ranks(self, limit: float) -> list[tuple[int, int]]:
         """Return the best and the worst rank that the tests leave open for each run, (R,).
 
-        A run ranks below significantly better ones and above significantly worse ones (p <
-        `limit`). All ranks hold together at the level of the tests.
+        A run ranks below significantly better ones and above significantly worse ones.
         """
         better = self.metric.measure.sign * (self.values[:, np.newaxis] - self.values)
         with np.errstate(invalid="ignore"):
@@ -80,15 +79,13 @@ class AllPairs:
     @property
     def out_of_reach(self) -> str:
         """Say that no claim is possible with so few units; "" otherwise and for systems."""
-        if self.has_systems and max(of_metric.units for of_metric in self.claims) != 1:
-            return ""
         largest = max(self.claims, key=lambda of_metric: of_metric.units)
         reach = Reach(largest.units, largest.units, self.procedure.trials, is_rate=False)
         min_p = min(1.0, self.factor * reach.least_p("randomization"))  # both draw signs of units
-        if largest.units != 1 and (not largest.units or min_p < self.procedure.limit):
-            return ""
-        p = f"p, times {self.factor} for as many measures and slices,"
-        return reach.in_words(largest.queries, "p" if self.factor == 1 else p, min_p)
+        is_short = largest.units > 1 and min_p >= self.procedure.limit and not self.has_systems
+        if largest.units == 1 or is_short:
+            return reach.in_words(largest.queries, "p", min_p)
+        return ""
 
 
 def compare_all(
@@ -133,11 +130,6 @@ def _lettered(pairs: MetricPairs, differ: BoolArray) -> list[str]:
 def step_down(sample: QuerySample, trials: int, seed: int) -> list[FloatArray]:
     """Test all pairs by one random sign per unit, for all pairs at once.
 
-    A pair differs if the maximum difference of all pairs, in their own standard errors, is seldom
-    as large under random signs. It is then left out, and the next pair is tested against the
-    others: the probability of even one false difference stays below the level, whichever runs
-    differ and however unequally they vary. One sign for all pairs preserves their correlation.
-
     Formula:    x = |sum of d| / √(sum of d²) over units, d the difference of two runs' sums (of
                 ratios of means: jackknife pseudo-values); |t| rises with x, and of rates x is the
                 score; p of the i-th largest x is the share of signs under which one of the i-th
@@ -146,8 +138,7 @@ def step_down(sample: QuerySample, trials: int, seed: int) -> list[FloatArray]:
     Edge cases: 1 for two runs that are equal on every query; NA with fewer than two units, and for
                 a run without a value when some unit is left out
     Source:     P. H. Westfall and S. S. Young, Resampling-Based Multiple Testing, 1993; J. P.
-                Romano and M. Wolf, Exact and approximate stepdown methods for multiple hypothesis
-                testing, Journal of the American Statistical Association 100, 2005
+                Romano and M. Wolf, Journal of the American Statistical Association 100, 2005
     """
     runs = sample.statistics.shape[1]
     if sample.units < 2:
@@ -209,11 +200,10 @@ def _stepped_down(values: FloatArray, trials: int, seed: int) -> FloatArray:
 def letters_of(differ: BoolArray) -> list[str]:
     """Give runs letters: two runs share a letter unless they differ significantly, (R, R).
 
-    Letters are ``a`` to ``z``, then ``aa``, ``ab``, …, with commas between them if any is longer.
+    Begin with one letter for all; a pair that differs splits each letter that both have; a letter
+    whose runs all share another letter is dropped. After ``z`` comes ``a1``, with commas between.
 
-    H.-P. Piepho, An algorithm for a letter-based representation of all-pairwise comparisons, 2004:
-    begin with one letter for all; a pair that differs splits each letter that both have; a letter
-    whose runs all share another letter is dropped.
+    Source:     H.-P. Piepho, 2004
     """
     groups = [frozenset(range(len(differ)))]
     for one, other in zip(*np.nonzero(np.triu(differ, 1)), strict=True):
@@ -224,17 +214,9 @@ def letters_of(differ: BoolArray) -> list[str]:
         distinct = list(dict.fromkeys(split))
         groups = [group for group in distinct if not any(group < other for other in distinct)]
     groups.sort(key=sorted)
-    names = list(itertools.islice(_letter_names(), len(groups)))
-    joint = "," if len(groups) > len(_ALPHABET) else ""
+    names = [f"{ascii_lowercase[n % 26]}{n // 26 or ''}" for n in range(len(groups))]
+    joint = "," if len(groups) > 26 else ""
     return [
         joint.join(name for name, group in zip(names, groups, strict=True) if run in group)
         for run in range(len(differ))
     ]
-
-
-_ALPHABET = "abcdefghijklmnopqrstuvwxyz"
-
-
-def _letter_names() -> Iterator[str]:
-    for length in itertools.count(1):
-        yield from map("".join, itertools.product(_ALPHABET, repeat=length))

@@ -68,32 +68,31 @@ class BaselineGate:
 
     With ``"worse"`` the level holds for all values of a run together: a run as good as its baseline
     fails with a probability of at most 1 - level, whatever the number of gates. `doubt` says in
-    words how unjudged documents could change a difference, and what to do; else it is empty.
+    words how unjudged documents or ties could change a difference, and what to do; else it is
+    empty. `unknown` says why such doubts cannot be known.
     """
 
     margin: Margin = Margin(0.0)
     decided_by: DecidedBy = "worse"
     procedure: Procedure = field(default_factory=lambda: Procedure(family="all"))
     doubt: Callable[[Difference], Reservation] = lambda _: Reservation()
+    unknown: str = ""
 
-    def passes(self, difference: Difference, after_failure: Interval) -> bool:
-        """Return whether a difference from the baseline is allowed, by its test and interval.
-
-        ``"noninferior"`` looks at the interval `after_failure`, see `_after_failure`.
-        """
+    def passes(self, difference: Difference, failed: Interval) -> bool:
+        """Return whether a difference is allowed: by its test, or by the interval `failed`."""
         sign = difference.metric.measure.sign
         allowed = self.margin.below(difference.baseline)
-        interval = after_failure if self.decided_by == "noninferior" else difference.interval
-        low, high = sorted(sign * bound for bound in interval)
         if self.decided_by == "noninferior":
+            low = min(sign * bound for bound in failed)
             return low >= -allowed or math.isclose(low, -allowed, rel_tol=1e-9)  # False for NA
+        high = max(sign * bound for bound in difference.interval)
         at_best = sign * difference.difference if math.isnan(high) else high
         return difference.decision != "worse" or (allowed > 0 and at_best >= -allowed)
 
     def in_words(
         self,
         difference: Difference,
-        after_failure: Interval,
+        failed: Interval,
         baseline: str,
         passed: bool,
         remark: str,
@@ -108,46 +107,39 @@ class BaselineGate:
         )
         if self.decided_by == "worse":
             by = f"more than {allowed} " if margin else ""
-            claim = f"{'not ' if passed else ''}significantly {by}worse than"
-        else:
-            claim = "non-inferior to" if passed else "not shown to be non-inferior to"
-        within = f" within {allowed}" if margin and self.decided_by == "noninferior" else ""
-        # p tests a difference of 0, which is not what non-inferiority asks.
-        p = f", {difference.p_in_words}" if self.decided_by == "worse" else ""
-        limit = f"limit: {end if margin else 0} at {self.procedure.bootstrap.percent}"
+            claim, within = f"{'not ' * passed}significantly {by}worse than", ""
+            p = f", {difference.p_in_words}"
+        else:  # p tests a difference of 0, which is not what non-inferiority asks
+            claim, p = f"{'' if passed else 'not shown to be '}non-inferior to", ""
+            within = f" within {allowed}" if margin else ""
+        limits = [f"limit: {end if margin else 0} at {self.procedure.bootstrap.percent}"]
         if math.isnan(difference.interval.low):
-            limit += "; no interval of the difference is valid: all queries differ by the same, or "
-            limit += "they are too few"
-        elif after_failure != difference.interval:
-            bounds = _alike(change, *after_failure, signed=True)
-            limit += f"; with one more query that fails completely [{', '.join(bounds)}]"
-        if remark:
-            limit += f"; {remark}"
+            limits.append("no interval of the difference is valid")
+        elif self.decided_by == "noninferior" and failed != difference.interval:
+            bounds = ", ".join(_alike(change, *failed, signed=True))
+            limits.append(f"with one more query that fails completely [{bounds}]")
+        limits += [remark] if remark else []
         return (
             f"{value} is {claim} {baseline}'s {reference}{within}"
             f"{doubt.limits and f' {doubt.limits}'}: {apart} [{low}, {high}]{p} "
-            f"({limit}){doubt.reason and f'; in doubt: {doubt.reason}'}"
+            f"({'; '.join(limits)}){doubt.reason and f'; in doubt: {doubt.reason}'}"
         )
-
-    def shows(self, passed: bool) -> bool:
-        """Return whether a gate with this outcome makes a claim, instead of lacking evidence."""
-        return passed == (self.decided_by == "noninferior")
 
     def unseen(self, difference: Difference) -> Unseen | None:
         """Return the loss that a passed gate could have missed; None if the rankings are equal.
 
         ``"noninferior"`` has none: it adds an unseen failure.
         """
-        sign = difference.metric.measure.sign
+        sign, measure = difference.metric.measure.sign, difference.metric.measure
         amount = -min(sign * bound for bound in difference.interval)
         equal = amount == 0 == difference.difference
         if self.decided_by == "noninferior" or equal or math.isnan(amount):
             return None
         # No run can lose more than the baseline has.
-        amount = min(amount, abs(difference.baseline - _worst(difference.metric.measure)))
+        amount = min(amount, abs(difference.baseline - _worst(measure)))
         bootstrap, units = self.procedure.bootstrap, difference.reach.units
         share = f"1 in {rarest_seen(units, bootstrap.level)} {bootstrap.units}"
-        return Unseen(max(amount, 0.0), share, difference.difference)
+        return Unseen(max(amount, 0.0), share)
 
 
 class Unseen(NamedTuple):
@@ -155,11 +147,9 @@ class Unseen(NamedTuple):
 
     loss: float
     share: str  # "1 in 4 queries"
-    beside: float  # the difference, which determines the digits
 
     def __str__(self) -> str:
-        (text,) = _alike(self.beside, self.loss)
-        loss = f"a loss of {text}, or one" if self.loss else "a loss"
+        loss = f"a loss of {rounded(self.loss, 'decimal')}, or one" if self.loss else "a loss"
         return f"{loss} that falls on fewer than {self.share}"
 
 
@@ -187,7 +177,7 @@ class Verdict:
     unseen
         The loss that a passed gate could have missed.
     caution
-        A reason for caution: few queries that differ, unjudged documents.
+        A reason for caution: few queries that differ, doubts that cannot be known.
     undecided
         Why no decision is possible, so that the gate is missed; else empty.
     """
@@ -226,17 +216,16 @@ class Verdict:
     def document(self) -> dict[str, Any]:
         """Return the verdict for programs."""
         numbers = {"value": self.value, "limit": self.limit}
-        plain: dict[str, Any] = {}
+        plain: dict[str, Any] = {"measure": self.name}
         if self.baseline_value is not None:
             plain["baseline"], reference = self.baseline, self.baseline_value
             numbers |= {"baseline_value": reference, "difference": self.value - reference}
         plain |= {name: as_json(x, "decimal") for name, x in numbers.items()}
         if self.difference is not None:
             plain["interval"] = [as_json(bound, "decimal") for bound in self.difference.interval]
-        outcome: dict[str, Any] = {"queries": self.queries, "passed": self.passed}
-        outcome |= {"outcome": self.outcome, "says": str(self)}
+        plain |= {"queries": self.queries, "passed": self.passed, "outcome": self.outcome}
         unseen = {"could_have_missed": str(self.unseen)} if self.passed and self.unseen else {}
-        return {"measure": self.name, **plain, **outcome, **unseen}
+        return {**plain, "says": str(self), **unseen}
 
     def missed(self, why: str) -> Verdict:
         """Return the verdict, missed if there is a reason why no decision is possible."""
@@ -288,6 +277,14 @@ def margin_of(margin: float | str | None) -> Margin:
     return Margin(amount / 100, relative=True) if text.endswith("%") else Margin(amount)
 
 
+def _finite(text: str) -> float | None:
+    try:
+        number = float(text)
+    except ValueError:
+        return None
+    return number if math.isfinite(number) else None
+
+
 def refuse_idle(gate: Gate, metrics: Iterable[Metric]) -> None:
     """Raise `UsageError` for a limit that all or no values keep, or if no value is better."""
     metric = _named(gate.metric, metrics)
@@ -295,167 +292,10 @@ def refuse_idle(gate: Gate, metrics: Iterable[Metric]) -> None:
     if not metric.is_comparable:
         raise UsageError(f"{begin}: no value of {metric.name} is better than another")
     low, high = measure.range
-    idle = "" if low <= gate.limit <= high else "keep"
-    idle = "miss" if _is_worst(gate.limit, measure) else idle
-    if idle:
+    can = "miss" if _is_worst(gate.limit, measure) else "keep"
+    if can == "miss" or not low <= gate.limit <= high:
         between = f"{measure.name} lies between {low:g} and {high:g}"
-        raise UsageError(f"{begin}: no run can {idle} this limit; {between}")
-
-
-def limit_verdict(run: str, scores: Scores, gate: Gate) -> Verdict:
-    """Compare a run with a limit, which NA misses.
-
-    Gates name metrics as printed (``ndcg_cut_10``) or as in ``-m`` (``ndcg_cut.10``).
-    """
-    return _verdict(run, scores[_named(gate.metric, scores.metrics).name], gate.limit)
-
-
-def _worst(measure: Measure) -> float:
-    return measure.range[0] if measure.sign > 0 else measure.range[1]
-
-
-def _is_worst(value: float, measure: Measure) -> bool:
-    """Return whether no value can be worse."""
-    return measure.sign * value <= measure.sign * _worst(measure)
-
-
-def baseline_verdicts(
-    baseline: tuple[str, Scores],
-    run: tuple[str, Scores],
-    gate: BaselineGate,
-    rankings: Literal["differ", "equal"] = "differ",
-) -> list[Verdict]:
-    """Compare a run with a baseline, value by value, over the same queries.
-
-    Counts are not compared. Values equal on every query differ by 0; but twelve equal successes do
-    not show that two rates are equal, unless the `rankings` are equal.
-    """
-    (name, limits), (of_run, tested) = baseline, run
-    refuse_other_grounds([name, of_run], [limits, tested])
-    if gate.decided_by == "value":
-        verdicts = [
-            _value_verdict(name, of_run, tested[column.name], column.summary, gate.margin)
-            for column in limits.columns
-            if column.metric.is_comparable
-        ]
-        return _nothing_refused(verdicts, tested)
-    compared = compare([name, of_run], [limits, tested], gate.procedure)
-    after_failure = _after_failure(limits, tested, gate) if gate.decided_by == "noninferior" else {}
-    too_few = compared.out_of_reach("all") if gate.decided_by == "worse" else ""
-    few = compared.out_of_reach() if gate.decided_by == "worse" else ""
-    few = few and f"{few[0].lower()}{few[1:-1]}"
-    verdicts = []
-    for difference in compared.differences:
-        metric = difference.metric
-        column, there = tested[metric.name], limits[metric.name]
-        reference = difference.baseline if difference.queries else there.summary
-        verdict = _value_verdict(name, of_run, column, reference, gate.margin)
-        if verdict.undecided or math.isnan(verdict.value):
-            verdicts.append(verdict)
-            continue
-        undecided = too_few
-        if difference.evidence not in DECIDING:
-            undecided = TOO_FEW_SEEDS[difference.evidence]
-        elif gate.decided_by == "worse" and difference.decision == "untested":
-            undecided = undecided or "no test of the difference is valid"
-        if not np.array_equal(column.has_value, there.has_value):
-            undecided = "it is NA for other queries of the baseline"
-        equal = (
-            difference.evidence == "runs"
-            and difference.ties == difference.queries
-            and not difference.difference
-        )
-        if equal and (rankings == "equal" or (difference.queries > 1 and not metric.is_rate)):
-            difference = replace(difference, interval=Interval(0.0, 0.0))
-            after_failure[metric.name] = difference.interval
-        failed = difference.interval
-        if not math.isnan(failed.low):
-            failed = after_failure.get(metric.name, failed)
-        passed = gate.passes(difference, failed)
-        doubt = gate.doubt(difference) if gate.shows(passed) else Reservation()
-        verdict = replace(
-            verdict,
-            outcome="doubted" if doubt.reason else "passed" if passed else "missed",
-            queries=difference.queries,
-            says=gate.in_words(difference, failed, name, passed, few, doubt),
-            difference=difference,
-            unseen=gate.unseen(difference),
-            caution="; ".join(filter(None, [few, doubt.reason])),
-        )
-        verdicts.append(verdict.missed(undecided))
-    return _nothing_refused(verdicts, tested)
-
-
-def _after_failure(baseline: Scores, run: Scores, gate: BaselineGate) -> dict[str, Interval]:
-    """Return intervals of differences with one more query, on which the run fails completely.
-
-    The interval of a mean ignores unseen failures: if one query in ten fails, 12 queries show none
-    in 28% of the samples. The added query has the baseline's best value and the worst possible
-    value of the run. Rates of single runs, whose interval allows for failures, and measures without
-    a worst value are left out.
-    """
-    columns, alone = [], baseline.seeds == run.seeds == 1
-    for column in baseline.columns:
-        metric = column.metric
-        aggregate, worst = metric.measure.aggregate, _worst(metric.measure)
-        if not metric.is_comparable or (metric.is_rate and alone) or not column.has_value.any():
-            continue
-        worst = worst if aggregate.value is first else 0.0  # of a success, of a share
-        if math.isfinite(worst) and (aggregate.value is first or aggregate.rises_with_first):
-            columns.append((column, run[column.name], worst))
-    if not columns:
-        return {}
-    query = max(baseline.queries) + b" "
-    longer: tuple[list[MetricScores], list[MetricScores]] = [], []
-    for column, tested, worst in columns:
-        values = column.metric.measure.sign * column.per_query
-        best = column.statistics[np.nanargmax(np.where(column.has_value, values, np.nan))]
-        failed = best.copy()
-        failed[0] = worst
-        longer[0].append(_with_query(column, best))
-        longer[1].append(_with_query(tested, failed))
-    queries = [*baseline.queries, query]
-    with_failure = [Scores(b"", queries, made, len(made[0].statistics)) for made in longer]
-    bootstrap = gate.procedure.bootstrap
-    if bootstrap.clusters is not None:
-        bootstrap = replace(
-            bootstrap, clusters={**bootstrap.clusters, query: query.decode("latin1")}
-        )
-    compared = compare(["", ""], with_failure, replace(gate.procedure, bootstrap=bootstrap))
-    return {difference.metric.name: difference.interval for difference in compared.differences}
-
-
-def _with_query(column: MetricScores, row: FloatArray) -> MetricScores:
-    statistics = np.vstack([column.statistics, row])
-    seeds = [_with_query(seed, row) for seed in column.seeds]
-    return MetricScores(column.metric, statistics, len(statistics), seeds)
-
-
-def _value_verdict(
-    baseline: str, run: str, column: MetricScores, reference: float, margin: Margin
-) -> Verdict:
-    """Compare a value with that of a baseline, minus the margin."""
-    measure, allowed = column.metric.measure, margin.below(reference)
-    limit, against, doubt = reference - measure.sign * allowed, baseline, ""
-    if allowed:
-        value, less = _alike(allowed, reference, allowed)
-        against += f" {value} {'less' if measure.sign > 0 else 'plus'} {less}"
-    if math.isnan(reference) or (_is_worst(reference, measure) and math.isinf(reference)):
-        doubt = f"no value is worse than {baseline}'s {rounded(reference, 'decimal')}"
-    elif allowed and _is_worst(limit, measure):
-        doubt = f"{spell('margin')} allows every value"
-    verdict = _verdict(run, column, limit, against)
-    return replace(verdict, baseline=baseline, baseline_value=reference).missed(doubt)
-
-
-def _nothing_refused(verdicts: Sequence[Verdict], run: Scores) -> list[Verdict]:
-    """Fail the verdicts of a comparison in which neither run nor baseline has any success."""
-    gains = [(v, m) for v in verdicts if (m := run[v.name].metric.measure).better == "higher"]
-    nothing = [
-        v.value == v.baseline_value and (not v.value or _is_worst(v.value, m)) for v, m in gains
-    ]
-    doubt = "no query of run or baseline has any success" if nothing and all(nothing) else ""
-    return [verdict.missed(doubt) for verdict in verdicts]
+        raise UsageError(f"{begin}: no run can {can} this limit; {between}")
 
 
 def _named(name: str, metrics: Iterable[Metric]) -> Metric:
@@ -467,6 +307,23 @@ def _named(name: str, metrics: Iterable[Metric]) -> Metric:
             f"({names_of(numbers) or 'none'}); ask for it with -m"
         )
     return metric
+
+
+def _worst(measure: Measure) -> float:
+    return measure.range[0] if measure.sign > 0 else measure.range[1]
+
+
+def _is_worst(value: float, measure: Measure) -> bool:
+    """Return whether no value can be worse."""
+    return measure.sign * value <= measure.sign * _worst(measure)
+
+
+def limit_verdict(run: str, scores: Scores, gate: Gate) -> Verdict:
+    """Compare a run with a limit, which NA misses.
+
+    Gates name metrics as printed (``ndcg_cut_10``) or as in ``-m`` (``ndcg_cut.10``).
+    """
+    return _verdict(run, scores[_named(gate.metric, scores.metrics).name], gate.limit)
 
 
 def _verdict(run: str, column: MetricScores, limit: float, against: str = "") -> Verdict:
@@ -489,9 +346,151 @@ def _verdict(run: str, column: MetricScores, limit: float, against: str = "") ->
     return Verdict(run, column.name, value, limit, outcome, column.valid, says)
 
 
-def _finite(text: str) -> float | None:
-    try:
-        number = float(text)
-    except ValueError:
-        return None
-    return number if math.isfinite(number) else None
+def _value_verdict(
+    baseline: str, run: str, column: MetricScores, reference: float, margin: Margin
+) -> Verdict:
+    """Compare a value with that of a baseline, minus the margin."""
+    measure, allowed = column.metric.measure, margin.below(reference)
+    limit, against, doubt = reference - measure.sign * allowed, baseline, ""
+    if allowed:
+        value, less = _alike(allowed, reference, allowed)
+        against += f" {value} {'less' if measure.sign > 0 else 'plus'} {less}"
+    if math.isnan(reference) or (_is_worst(reference, measure) and math.isinf(reference)):
+        doubt = f"no value is worse than {baseline}'s {rounded(reference, 'decimal')}"
+    elif allowed and _is_worst(limit, measure):
+        doubt = f"{spell('margin')} allows every value"
+    verdict = _verdict(run, column, limit, against)
+    return replace(verdict, baseline=baseline, baseline_value=reference).missed(doubt)
+
+
+def baseline_verdicts(
+    baseline: tuple[str, Scores],
+    run: tuple[str, Scores],
+    gate: BaselineGate,
+    rankings: Literal["differ", "equal"] = "differ",
+) -> list[Verdict]:
+    """Compare a run with a baseline, value by value, over the same queries.
+
+    Counts are not compared. Values equal on every query differ by 0; but twelve equal successes do
+    not show that two rates are equal, unless the `rankings` are equal. Nothing is decided if
+    neither run nor baseline has any success.
+    """
+    (name, limits), (of_run, tested) = baseline, run
+    refuse_other_grounds([name, of_run], [limits, tested])
+    if gate.decided_by == "value":
+        verdicts = [
+            _value_verdict(name, of_run, tested[column.name], column.summary, gate.margin)
+            for column in limits.columns
+            if column.metric.is_comparable
+        ]
+    else:
+        verdicts = _tested_verdicts(baseline, run, gate, rankings)
+    gains = [(v, m) for v in verdicts if (m := tested[v.name].metric.measure).better == "higher"]
+    nothing = [
+        v.value == v.baseline_value and (not v.value or _is_worst(v.value, m)) for v, m in gains
+    ]
+    doubt = "no query of run or baseline has any success" if nothing and all(nothing) else ""
+    return [verdict.missed(doubt) for verdict in verdicts]
+
+
+def _tested_verdicts(
+    baseline: tuple[str, Scores],
+    run: tuple[str, Scores],
+    gate: BaselineGate,
+    rankings: Literal["differ", "equal"],
+) -> list[Verdict]:
+    """Return the verdicts of the test, or of intervals with one more query that fails."""
+    (name, limits), (of_run, tested) = baseline, run
+    compared = compare([name, of_run], [limits, tested], gate.procedure)
+    few = too_few = ""
+    after_failure: Mapping[str, Interval] = {}
+    if gate.decided_by == "worse":
+        few, too_few = compared.out_of_reach(), compared.out_of_reach("all")
+        few = few and f"{few[0].lower()}{few[1:-1]}"
+    else:
+        after_failure = _after_failure(limits, tested, gate)
+    verdicts = []
+    for difference in compared.differences:
+        metric = difference.metric
+        column, there = tested[metric.name], limits[metric.name]
+        reference = difference.baseline if difference.queries else there.summary
+        verdict = _value_verdict(name, of_run, column, reference, gate.margin)
+        if verdict.undecided or math.isnan(verdict.value):
+            verdicts.append(verdict)
+            continue
+        undecided = too_few
+        if difference.evidence not in DECIDING:
+            undecided = TOO_FEW_SEEDS[difference.evidence]
+        elif gate.decided_by == "worse" and difference.decision == "untested":
+            undecided = undecided or "no test of the difference is valid"
+        if not np.array_equal(column.has_value, there.has_value):
+            undecided = "it is NA for other queries of the baseline"
+        equal = difference.ties == difference.queries and not difference.difference
+        shown = rankings == "equal" or (difference.queries > 1 and not metric.is_rate)
+        if difference.evidence == "runs" and equal and shown:
+            failed = Interval(0.0, 0.0)
+            difference = replace(difference, interval=failed)
+        else:
+            unknown = math.isnan(difference.interval.low)
+            failed = (
+                difference.interval
+                if unknown
+                else after_failure.get(metric.name, difference.interval)
+            )
+        passed = gate.passes(difference, failed)
+        # A missed test of non-inferiority lacks evidence, and claims nothing.
+        claims = passed == (gate.decided_by == "noninferior")
+        doubt = gate.doubt(difference) if claims else Reservation()
+        remark = "; ".join(filter(None, [few, gate.unknown]))
+        verdict = replace(
+            verdict,
+            outcome="doubted" if doubt.reason else "passed" if passed else "missed",
+            queries=difference.queries,
+            says=gate.in_words(difference, failed, name, passed, remark, doubt),
+            difference=difference,
+            unseen=gate.unseen(difference),
+            caution=remark,
+        )
+        verdicts.append(verdict.missed(undecided))
+    return verdicts
+
+
+def _after_failure(baseline: Scores, run: Scores, gate: BaselineGate) -> dict[str, Interval]:
+    """Return intervals of differences with one more query, on which the run fails completely.
+
+    The interval of a mean ignores unseen failures: if one query in ten fails, 12 queries show none
+    in 28% of the samples. The added query has the baseline's best value and the worst possible
+    value of the run. Rates of single runs, whose interval allows for failures, and measures without
+    a worst value are left out.
+    """
+    alone = baseline.seeds == run.seeds == 1
+    longer: tuple[list[MetricScores], list[MetricScores]] = [], []
+    for column in baseline.columns:
+        metric, aggregate = column.metric, column.metric.measure.aggregate
+        if not metric.is_comparable or (metric.is_rate and alone) or not column.has_value.any():
+            continue
+        worst = _worst(metric.measure) if aggregate.value is first else 0.0  # of a success, a share
+        if math.isinf(worst) or not (aggregate.value is first or aggregate.rises_with_first):
+            continue
+        values = metric.measure.sign * column.per_query
+        best = column.statistics[np.nanargmax(np.where(column.has_value, values, np.nan))]
+        failed = np.concatenate([[worst], best[1:]])
+        longer[0].append(_with_query(column, best))
+        longer[1].append(_with_query(run[column.name], failed))
+    if not longer[0]:
+        return {}
+    query = max(baseline.queries) + b" "
+    queries = [*baseline.queries, query]
+    with_failure = [Scores(b"", queries, made, len(queries)) for made in longer]
+    bootstrap = gate.procedure.bootstrap
+    if bootstrap.clusters is not None:
+        clusters = {**bootstrap.clusters, query: query.decode("latin1")}
+        bootstrap = replace(bootstrap, clusters=clusters)
+    compared = compare(["", ""], with_failure, replace(gate.procedure, bootstrap=bootstrap))
+    return {difference.metric.name: difference.interval for difference in compared.differences}
+
+
+def _with_query(column: MetricScores, row: FloatArray) -> MetricScores:
+    statistics = np.vstack([column.statistics, row])
+    seeds = [_with_query(seed, row) for seed in column.seeds]
+    return MetricScores(column.metric, statistics, len(statistics), seeds)

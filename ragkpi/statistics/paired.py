@@ -24,7 +24,6 @@ from ragkpi.statistics.replicates import (
     systems_of,
 )
 from ragkpi.statistics.significance import (
-    Pair,
     Reach,
     corrected,
     intervals_of_differences,
@@ -60,8 +59,7 @@ class Procedure:
 
     With the family ``"first"`` the first metric decides, p-values are corrected for the number of
     runs, and all other metrics are exploratory. With ``"all"`` every metric decides, and p-values
-    are corrected for runs and metrics. So a call makes a false claim about equal runs with a
-    probability of at most 1 - level. `trials` is the number of random swaps behind a p-value. The
+    are corrected for runs and metrics. `trials` is the number of random swaps behind a p-value. The
     test uses the seed and the clusters of the bootstrap.
     """
 
@@ -90,9 +88,8 @@ class Difference:
     wins, ties, losses
         The numbers of queries on which the run is better, equal (to nine digits) and worse.
     effect_size
-        Cohen's d_z: the difference in standard deviations of the queries' differences. For ratios
-        of means, jackknife pseudo-values replace the queries' values (for means they are equal).
-        NaN if all queries differ by the same amount.
+        Cohen's d_z: the difference in standard deviations of the queries' differences (for ratios
+        of means, of jackknife pseudo-values); NaN if all queries differ by the same amount.
     p, corrected
         Two-sided p-value, before and after the correction; NaN if the test gives none;
         `corrected` is NaN if the metric is exploratory.
@@ -149,21 +146,15 @@ class Difference:
 class Comparison:
     """Runs against a baseline, the first run, over the queries that all runs share.
 
-    Differences are ordered by metric as printed, then by run. `together` are the p-values that were
-    corrected together, also of other comparisons; those of this one begin at index `first`.
+    Differences are ordered by metric as printed, then by run. `tests` is the number of p-values
+    that were corrected together, also of other comparisons.
     """
 
     names: list[str]
     runs: list[Scores]
     differences: list[Difference]
     procedure: Procedure
-    together: FloatArray = field(default_factory=lambda: np.empty(0), compare=False)
-    first: int = 0
-
-    @property
-    def tests(self) -> int:
-        """The number of p-values that were corrected together."""
-        return int(np.isfinite(self.together).sum())
+    tests: int = 0
 
     @property
     def metrics(self) -> list[Metric]:
@@ -195,17 +186,10 @@ class Comparison:
         best = max(reaches, default=None)
         if best is None or not best.differing:
             return ""
-        least = alone = min(reach.least_p(self.procedure.test) for reach in reaches)
-        if alone * self.tests >= self.procedure.limit:  # else no correction could hide it
-            own = slice(self.first, self.first + len(self.claims))
-            family = self.together.copy()
-            family[own] = np.where(np.isnan(family[own]), np.nan, alone)
-            of_own = corrected(family, self.procedure.correction)[own]
-            least = float(np.nanmin(of_own, initial=1.0))
+        least = min(reach.least_p(self.procedure.test) for reach in reaches)
         if least < self.procedure.limit:
             return ""
-        p = "p" if least == alone else f"p, corrected for {self.tests} tests,"
-        return best.in_words(tested[0].queries, p, least)
+        return best.in_words(tested[0].queries, "p", least)
 
 
 def compare(names: Sequence[str], runs: Sequence[Scores], procedure: Procedure) -> Comparison:
@@ -230,37 +214,30 @@ def compare_each(
             seeds = [sample.seeds[run] for run in order] if sample.seeds else ()
             reordered = replace(sample, statistics=sample.statistics[:, order], seeds=seeds)
             by_name.update(_differences(reordered, [names[run] for run in order[1:]], procedure))
-        differences = [d for metric in runs[0].metrics for d in by_name.get(metric.name, [])]
+        of_metrics = [by_name[m.name] for m in runs[0].metrics if m.name in by_name]
+        deciding = of_metrics if procedure.family == "all" else of_metrics[:1]
+        claims = [replace(d, decision="untested") for of_metric in deciding for d in of_metric]
+        others = [d for of_metric in of_metrics[len(deciding) :] for d in of_metric]
         ordered = [names[run] for run in order], [runs[run] for run in order]
-        decides = differences[0].metric.name
-        claimed = [
-            replace(d, decision="untested")
-            if procedure.family == "all" or d.metric.name == decides
-            else d
-            for d in differences
-        ]
-        comparison = Comparison(*ordered, claimed, procedure)
-        comparisons += decided_together([comparison])
+        comparisons += decided_together([Comparison(*ordered, claims + others, procedure)])
     return comparisons
 
 
 def decided_together(comparisons: Sequence[Comparison]) -> list[Comparison]:
     """Correct and decide the claims of comparisons as one family: of all queries and of slices."""
     procedure = comparisons[0].procedure
-    first = np.cumsum([0, *(len(comparison.claims) for comparison in comparisons)]).tolist()
     p = np.array([d.p_of_claim for comparison in comparisons for d in comparison.claims])
-    of_claims = iter(corrected(p, procedure.correction).tolist())
+    of_claims, tests = iter(corrected(p, procedure.correction).tolist()), int(np.isfinite(p).sum())
     return [
         replace(
             comparison,
-            together=p,
-            first=begin,
+            tests=tests,
             differences=[
                 d if d.decision == "described" else d.decided(next(of_claims), procedure.limit)
                 for d in comparison.differences
             ],
         )
-        for begin, comparison in zip(first, comparisons, strict=False)
+        for comparison in comparisons
     ]
 
 
@@ -299,30 +276,36 @@ def _differences(
         pairs(sample),
         strict=True,
     )
-    by_metric = {
-        metric.name: [
-            Difference(
-                name,
-                metric,
-                sample.queries,
-                float(summary[0]),
-                float(summary[run]),
-                float(summary[run] - summary[0]),
-                interval[run - 1],
-                *_outcomes(pair[run - 1], metric),
-                float(effect[run - 1]),
-                p[run - 1],
-                _reach(pair[run - 1], procedure.trials),
+    by_metric: dict[str, list[Difference]] = {}
+    for metric, summary, intervals, effects, p, of_metric in rows:
+        differences = by_metric.setdefault(metric.name, [])
+        for run, (name, pair) in enumerate(zip(names, of_metric, strict=True)):
+            higher, lower = pair.won_and_lost
+            wins, losses = (higher, lower) if metric.measure.sign > 0 else (lower, higher)
+            units = pair.differing
+            differences.append(
+                Difference(
+                    name,
+                    metric,
+                    sample.queries,
+                    float(summary[0]),
+                    float(summary[run + 1]),
+                    float(summary[run + 1] - summary[0]),
+                    intervals[run],
+                    wins,
+                    sample.queries - wins - losses,
+                    losses,
+                    float(effects[run]),
+                    p[run],
+                    Reach(int(units.sum()), len(units), procedure.trials, pair.is_of_rates),
+                )
             )
-            for run, name in enumerate(names, start=1)
-        ]
-        for metric, summary, interval, effect, p, pair in rows
-    }
     if sample.seeds:
-        systems = zip(by_metric.values(), systems_of(sample), strict=True)
-        for differences, (baseline, *others) in systems:
-            every = list(zip(differences, others, strict=True))
-            differences[:] = [_of_systems(d, baseline, one, sample, procedure) for d, one in every]
+        for of_runs, (baseline, *others) in zip(
+            by_metric.values(), systems_of(sample), strict=True
+        ):
+            each = zip(of_runs, others, strict=True)
+            of_runs[:] = [_of_systems(d, baseline, one, sample, procedure) for d, one in each]
     return by_metric
 
 
@@ -343,15 +326,6 @@ def _of_systems(
         reach=d.reach._replace(differing=d.reach.units if d.reach.differing else 0, is_rate=False),
         evidence=result.evidence,
     )
-
-
-def _outcomes(pair: Pair, metric: Metric) -> tuple[int, int, int]:
-    signs = pair.signs() * metric.measure.sign
-    return int((signs > 0).sum()), int((signs == 0).sum()), int((signs < 0).sum())
-
-
-def _reach(pair: Pair, trials: int) -> Reach:
-    return Reach(int(pair.differing.sum()), len(pair.differing), trials, pair.is_of_rates)
 
 
 @np.errstate(invalid="ignore", divide="ignore")

@@ -1,8 +1,4 @@
-"""How many queries a comparison needs, from a relevant difference and the spread of the queries.
-
-The power at an observed difference only restates p, and a small study overestimates significant
-differences: plan for the smallest difference that matters.
-"""
+"""How many queries a comparison needs, from a relevant difference and the spread of the queries."""
 
 from __future__ import annotations
 
@@ -17,7 +13,6 @@ from ragkpi.arrays import ROUNDING, FloatArray
 from ragkpi.errors import UsageError
 from ragkpi.statistics.bootstrap import (
     Bootstrap,
-    QuerySample,
     drawn,
     special,
     student_quantile,
@@ -27,7 +22,6 @@ from ragkpi.statistics.replicates import (
     Part,
     System,
     satterthwaite,
-    systems_of,
     unit_differences,
     variance_bound,
 )
@@ -61,7 +55,6 @@ def power_of(difference: float, queries: float, noise: Noise, alpha: float = 0.0
     """Return the power of the two-sided t test over n queries at a difference.
 
     Formula:    P(|t'| > t(1 - alpha / 2, f)), t' noncentral with difference / error
-    Edge cases: f is that of the true variances; with three seeds, power is about 15 points lower
     Source:     J. Cohen, Statistical Power Analysis for the Behavioral Sciences, 1988
 
     >>> round(power_of(0.3, 90, Noise(1.0)), 3)
@@ -109,8 +102,7 @@ def noise_of_pilot(
     the pilot's own, every third plan falls short. Raises `UsageError` for fewer than 20 units
     (queries, or clusters with their pseudo-values), and if all differences are equal.
 
-    Source: R. H. Browne, On the use of a pilot sample for sample size determination, Statistics in
-    Medicine 14, 1995
+    Source:     R. H. Browne, Statistics in Medicine 14, 1995
     """
     units = len(differences)
     if units < FEWEST_IN_PILOT:
@@ -142,15 +134,6 @@ def noise_of(baseline: System, other: System, queries: int, bootstrap: Bootstrap
     return noise_of_pilot(unit_differences(baseline, other), queries, bootstrap, seeds)
 
 
-def noise_of_runs(sample: QuerySample, bootstrap: Bootstrap) -> list[Noise]:
-    """Return `noise_of` each other run of a sample against the first one, by its first metric.
-
-    Raises `UsageError` as `noise_of_pilot` does.
-    """
-    baseline, *others = systems_of(sample)[0]
-    return [noise_of(baseline, other, sample.queries, bootstrap) for other in others]
-
-
 SHAPES = "normal", "long tails", "60% ties", "one in ten fails"
 SHORT_OF_POWER: Mapping[int, Sequence[float]] = {
     20: (0.07, 0.24, 0.22, 0.12),
@@ -163,9 +146,6 @@ SHORT_OF_POWER: Mapping[int, Sequence[float]] = {
 
 
 def short_of_power(pilot: int) -> Mapping[str, float]:
-    """Return the share of plans with a power below 70%, by shape of differences.
-
-    It is that of the largest simulated pilot with at most this many queries.
-    """
+    """Return the share of plans with a power below 70%, by shape: of the next smaller pilot."""
     size = max(size for size in SHORT_OF_POWER if size <= pilot)
     return dict(zip(SHAPES, SHORT_OF_POWER[size], strict=True))

@@ -1,8 +1,6 @@
 """Units of evidence: single queries, or clusters of queries that depend on each other.
 
-Paraphrases of one question and turns of one conversation succeed and fail together, so five of them
-are not five observations. The estimate stays the mean over queries; its uncertainty depends on the
-number of clusters.
+The estimate stays the mean over queries; its uncertainty depends on the number of clusters.
 """
 
 from __future__ import annotations

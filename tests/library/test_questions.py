@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 import ragkpi
+from ragkpi.reports.layout import Layout
 from tests.published_schema import SCHEMA
 
 FIXTURES = Path(__file__).parents[1] / "helpdesk"
@@ -122,18 +123,18 @@ def test_queries_letters_and_tables_of_a_comparison():
     runs = {"one": {"q": {"a": 2.0, "b": 1.0}, "r": {"c": 1.0}}, "other": {"q": {"b": 1.0}}}
     qrels = {"q": {"a": 1, "b": 0}, "r": {"c": 1}}
     found = ragkpi.compare(qrels, runs, "P.1")
-    lost = {"measure": "P_1", "run": "other", "outcome": "lost", "baseline_value": 1.0}
-    assert found.queries == [
-        {**lost, "query": query, "value": 0.0, "difference": -1.0} for query in "qr"
-    ]
-    assert found.letters == {}
+    document = found.report.document(Layout(per_query="shown"))
+    (difference,) = document["comparison"]["differences"]
+    lost = {"outcome": "lost", "baseline_value": 1.0, "value": 0.0, "difference": -1.0}
+    assert difference["per_query"] == [{"query": query, **lost} for query in "qr"]
     assert "other & 0.0000 " in found.paper("one").to_text("latex")
     with pytest.raises(ragkpi.UsageError, match="against='x': expected one of"):
         found.paper("x")
     every = ragkpi.compare(qrels, runs, "P.1", pairs="all")
-    assert every.letters == {"P_1": {"one": "a", "other": "a"}}  # p = 1/2: two of four shuffles
+    assert every.to_dict()["all_pairs"]["letters"] == {
+        "P_1": {"one": "a", "other": "a"}
+    }  # p = 1/2: two of four shuffles
     assert [row["p(other)"] for row in every.rows] == [0.5, None]
-    assert every.queries == []
 
 
 def test_the_worst_queries_of_a_report():

@@ -70,5 +70,5 @@ def test_slices_may_be_given_by_name():
 
 
 def test_what_is_no_number_is_refused():
-    with pytest.raises(UsageError, match="detail_depth=0"):
-        ragkpi.report({"q": {"d": 1}}, {"q": {"d": 1.0}}, detail_depth=0)
+    with pytest.raises(UsageError, match="detail_queries=-1"):
+        ragkpi.report({"q": {"d": 1}}, {"q": {"d": 1.0}}, detail_queries=-1)

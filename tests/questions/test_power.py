@@ -47,8 +47,12 @@ def test_what_so_many_queries_detect(queries, power):
 
 
 def test_clusters_take_more_queries():
-    (alone,) = ragkpi.power(difference=0.05, sd=0.26).rows
-    (of_five,) = ragkpi.power(difference=0.05, sd=0.26, design_effect=5.0).rows
+    """Each query five times, as a cluster: five times the queries, of as many units."""
+    wave = [2, -2, 1, -1, 0, 0] * 5
+    (alone,) = ragkpi.power(*pilot(wave), "P.10", difference=0.05).rows
+    qrels, runs = pilot([d for d in wave for _ in range(5)])
+    clusters = {query: str(place // 5) for place, query in enumerate(qrels)}
+    (of_five,) = ragkpi.power(qrels, runs, "P.10", difference=0.05, cluster=clusters).rows
     assert of_five["queries"] == pytest.approx(5 * alone["queries"], abs=5)
 
 

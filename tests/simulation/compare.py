@@ -36,7 +36,7 @@ def pairs_that_differ(
     found = ragkpi.compare(qrels, runs, measures, pairs="all", family=family, **FAST)
     return {
         pair
-        for letters in found.letters.values()
+        for letters in found.to_dict()["all_pairs"]["letters"].values()
         for pair in combinations(letters or (), 2)
         if not set(letters[pair[0]]) & set(letters[pair[1]])
     }

@@ -7,7 +7,7 @@ from types import SimpleNamespace
 import numpy as np
 from scipy import stats
 
-from ragkpi.questions.report.standings import decisions
+from ragkpi.questions.report.standings import decide
 from tests.simulation.rates import Outcome, Rates, Study, Trial
 from tests.simulation.shapes import RARE, failing
 from tests.simulation.values import (
@@ -59,8 +59,8 @@ def on_the_page(values: Values) -> Trial:
         made = values(rng)
         scored = zip(names_of(made), scores_of(made), strict=True)
         runs = [SimpleNamespace(name=name, label=name, scores=scores) for name, scores in scored]
-        found = decisions(runs, runs[0].scores.metrics, seeded_procedure(made), None)
-        (decision,) = found.values()
+        decision = decide(runs, runs[0].scores.metrics[0], seeded_procedure(made), None)
+        assert decision
         return {"any claim": "worse" in decision.claims.values()}
 
     return trial

@@ -144,4 +144,4 @@ def test_two_share_a_letter_exactly_where_they_do_not_differ(seed):
 def test_more_letters_than_the_alphabet_has():
     letters = letters_of(~np.eye(30, dtype=bool))
     assert len(set(letters)) == 30
-    assert letters[26:] == ["aa", "ab", "ac", "ad"]
+    assert letters[26:] == ["a1", "b1", "c1", "d1"]

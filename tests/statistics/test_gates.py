@@ -263,17 +263,12 @@ def test_a_gate_that_no_run_can_fail_says_so():
 
 
 def test_several_values_share_the_chance_of_a_false_failure():
-    """Four of eight queries fall by the same: t = √7, p = 0.033, of four values 0.13.
-
-    No test of these four could show more, but of all eight it could.
-    """
+    """Four of eight queries fall by the same: t = √7, p = 0.033, of four values 0.13."""
     old, new = [0.5] * 8, [0.25] * 4 + [0.5] * 4
     for number, passed in ((1, [False]), (4, [True] * 4)):
         runs = [scores([(metric(f"m{i}"), rows) for i in range(number)]) for rows in (old, new)]
         found = baseline_verdicts(("old", runs[0]), ("new", runs[1]), BaselineGate())
         assert [verdict.passed for verdict in found] == passed
-        for verdict in found:
-            assert ("corrected for 4 tests" in verdict.sentence) == (number == 4)
 
 
 def test_equal_systems_seldom_fail_where_being_worse_must_be_shown():

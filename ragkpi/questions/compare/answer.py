@@ -7,7 +7,7 @@ import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal
 
 import numpy as np
 
@@ -79,41 +79,34 @@ class ComparedReport(Report):
 
     def own_document(self, layout: Layout) -> dict[str, Any]:
         """Return the runs and their differences or pairs as one JSON object."""
-        said = {"answer": self.verdict, "notes": list(self.notes)}
-        findings = {**_findings(self.compared), "explanation": self.explanation, **said}
-        objects = list(self.objects(layout))
-        if isinstance(self.compared, Comparison):
-            compared = {"comparison": {**findings, "differences": objects}}
-        else:
-            compared = {"all_pairs": {**findings, "pairs": objects}}
-        return {**self.runs.own_document(layout), **compared}
+        kind, objects = self._objects(layout)
+        said = {"explanation": self.explanation, "answer": self.verdict, "notes": list(self.notes)}
+        compared = {**_findings(self.compared), **said, f"{kind}s": list(objects)}
+        of = "comparison" if kind == "difference" else "all_pairs"
+        return {**self.runs.own_document(layout), of: compared}
 
     def own_lines(self, layout: Layout) -> Iterator[dict[str, Any]]:
         """Yield a JSON object per run, then one per difference or pair."""
         yield from self.runs.own_lines(layout)
-        kind = "difference" if isinstance(self.compared, Comparison) else "pair"
-        for one in self.objects(layout):
+        kind, objects = self._objects(layout)
+        for one in objects:
             yield {"ragkpi": __version__, "kind": kind, **one}
 
-    def objects(self, layout: Layout) -> Iterator[dict[str, Any]]:
-        """Yield the JSON of each difference or pair."""
+    def _objects(self, layout: Layout) -> tuple[str, Iterator[dict[str, Any]]]:
         if isinstance(self.compared, Comparison):
-            return _difference_objects(self.compared, layout)
-        return _pair_objects(self.compared, layout)
-
-
-NO_DOUBTS: Mapping[str, Doubt] = {}
+            return "difference", _difference_objects(self.compared, layout)
+        return "pair", _pair_objects(self.compared, layout)
 
 
 def compared_report(
     compared: Comparison | AllPairs,
     signature: Signature | None = None,
-    doubts: Mapping[str, Doubt] = NO_DOUBTS,
+    doubts: Mapping[str, Doubt] | None = None,
 ) -> ComparedReport:
     """Put a comparison into words, rows and JSON; `doubts` of claims are by run (`doubts_of`)."""
     runs = dict(zip(compared.names, compared.runs, strict=True))
-    report = EvaluationReport(runs, signature)
-    return ComparedReport(report, compared, sentences(compared, doubts), explained(compared))
+    verdict, report = sentences(compared, doubts or {}), EvaluationReport(runs, signature)
+    return ComparedReport(report, compared, verdict, explained(compared))
 
 
 def _findings(compared: Comparison | AllPairs) -> dict[str, Any]:
@@ -233,7 +226,17 @@ def _comparison_table(comparison: Comparison, layout: Layout) -> Table:
     if corrected_p:
         described = len(comparison.claims) < len(comparison.differences)
         of_tests.append(Column(corrected_p, "probability", legend=_BRACKETS if described else ""))
-    notes = _interval_notes(comparison, corrected_p)
+    test = TESTS[comparison.procedure.test]
+    notes = []
+    if test.interval == "differs":
+        notes.append(
+            f"Intervals are Student's or Tango's, and p is of the {test.name}: they may disagree"
+        )
+    elif corrected_p and comparison.tests > 1:
+        notes.append(
+            f"Intervals are not adjusted for multiple comparisons; {corrected_p} is "
+            f"({comparison.tests} tests)"
+        )
     if layout.per_query == "shown":
         columns, rows = [*_QUERY_COLUMNS, *of_tests], _query_rows(comparison, layout)
         alone = [m.name for m in comparison.metrics if not m.is_printed("query")]
@@ -242,21 +245,6 @@ def _comparison_table(comparison: Comparison, layout: Layout) -> Table:
         columns, rows = [*_COLUMNS, *of_tests], _rows(comparison, layout)
     width = len(columns)
     return Table(columns, [[*row, *[Cell()] * width][:width] for row in rows], notes)
-
-
-def _interval_notes(comparison: Comparison, corrected_p: str) -> list[str]:
-    """Note once if intervals and p come from different procedures."""
-    test = TESTS[comparison.procedure.test]
-    if test.interval == "differs":
-        return [
-            f"Intervals are Student's or Tango's, and p is of the {test.name}: they may disagree"
-        ]
-    if not corrected_p or comparison.tests < 2:
-        return []
-    return [
-        f"Intervals are not adjusted for multiple comparisons; {corrected_p} is "
-        f"({comparison.tests} tests)"
-    ]
 
 
 def _rows(comparison: Comparison, layout: Layout) -> Iterator[list[Cell]]:
@@ -299,18 +287,12 @@ def _tested(d: Difference, layout: Layout) -> list[Cell]:
     return [difference, Cell(d.p), corrected_p]
 
 
-class Outcome(NamedTuple):
-    """A query that a run won or lost, with the values of baseline and run."""
-
-    query: bytes
-    outcome: Literal["won", "lost"]
-    baseline_value: float
-    value: float
-    difference: float
+_OUTCOME = ("query", "outcome", "baseline_value", "value", "difference")
+Outcome = tuple[bytes, Literal["won", "lost"], float, float, float]
 
 
 def query_outcomes(comparison: Comparison, difference: Difference) -> list[Outcome]:
-    """List the queries won, then those lost, the largest differences first.
+    """List the queries won, then those lost, the largest differences first, as `_OUTCOME`.
 
     Values that agree to nine digits are ties, as in `Difference`, and are left out. A metric
     without values per query has no outcomes.
@@ -322,15 +304,17 @@ def query_outcomes(comparison: Comparison, difference: Difference) -> list[Outco
     with np.errstate(invalid="ignore"):
         gain = metric.measure.sign * (value - baseline)
     apart = has_value & ~np.isclose(baseline, value, rtol=TIED, atol=0)
-    order = np.argsort(-np.abs(gain), kind="stable").tolist()
+    order = [row for row in np.argsort(-np.abs(gain), kind="stable").tolist() if apart[row]]
     queries, low, high = comparison.runs[0].queries, baseline.tolist(), value.tolist()
-    outcomes: Mapping[Literal["won", "lost"], BoolArray] = {"won": gain > 0, "lost": gain < 0}
-    return [
-        Outcome(queries[row], outcome, low[row], high[row], high[row] - low[row])
-        for outcome, such in outcomes.items()
-        for row in order
-        if apart[row] and such[row]
-    ]
+    won: list[Outcome] = []
+    lost: list[Outcome] = []
+    for row in order:
+        numbers = low[row], high[row], high[row] - low[row]
+        if gain[row] > 0:
+            won.append((queries[row], "won", *numbers))
+        else:
+            lost.append((queries[row], "lost", *numbers))
+    return won + lost
 
 
 def per_query(
@@ -368,7 +352,7 @@ def _difference_objects(comparison: Comparison, layout: Layout) -> Iterator[dict
             object_["per_query"] = [
                 {
                     name: number(value) if isinstance(value, float) else decoded(value)
-                    for name, value in one._asdict().items()
+                    for name, value in zip(_OUTCOME, one, strict=True)
                 }
                 for one in query_outcomes(comparison, d)
             ]
@@ -423,21 +407,17 @@ def _all_pairs_table(pairs: AllPairs) -> Table:
             *map(Cell, (by_metric.metric.name, pairs.names[run], by_metric.queries)),
             Cell(float(by_metric.values[run]), style=by_metric.metric.measure.style),
             Cell(by_metric.letters and by_metric.letters[run]),
-            Cell(by_metric.letters and _rank(by_metric.ranks(pairs.procedure.limit)[run])),
+            Cell(by_metric.letters and " to ".join(map(str, dict.fromkeys(ranks[run])))),
             *(
                 Cell() if other == run else Cell(float(by_metric.p[run, other]))
                 for other in range(len(pairs.names))
             ),
         ]
         for by_metric in pairs.by_metric
+        for ranks in [by_metric.ranks(pairs.procedure.limit)]
         for run in by_metric.order
     ]
     return Table(columns, rows)
-
-
-def _rank(ends: tuple[int, int]) -> str:
-    best, worst = ends
-    return f"{best}" if best == worst else f"{best} to {worst}"
 
 
 def _pair_objects(pairs: AllPairs, layout: Layout) -> Iterator[dict[str, Any]]:
@@ -499,24 +479,16 @@ def paper_table(
     values = {(d.run, d.metric.name): d.summary for d in first.differences}
     values |= {(first.names[0], d.metric.name): d.baseline for d in first.differences}
     marked = {mark: one.names[0] for mark, one in zip(MARKS, comparisons, strict=False)}
-    columns = [
-        Column("run"),
-        *(Column(m.name, m.measure.style, m.measure.better) for m in first.metrics),
-    ]
+    columns = [Column(m.name, m.measure.style, m.measure.better) for m in first.metrics]
+
+    def marks(name: str, metric: str) -> str:
+        every = marked.items()
+        return "".join(m for m, other in every if (metric, frozenset((name, other))) in differing)
+
     rows = [
         [
             Cell(name),
-            *(
-                Cell(
-                    values[name, m.name],
-                    marks="".join(
-                        mark
-                        for mark, baseline in marked.items()
-                        if (m.name, frozenset((name, baseline))) in differing
-                    ),
-                )
-                for m in first.metrics
-            ),
+            *(Cell(values[name, m.name], marks=marks(name, m.name)) for m in first.metrics),
         ]
         for name in names
     ]
@@ -525,20 +497,21 @@ def paper_table(
         test += f", {procedure.trials:,} trials"
     _, how = _CORRECTIONS_IN_WORDS[procedure.correction]
     meanings = ", ".join(f"{mark} differs from {name}" for mark, name in marked.items())
-    queries = sorted({difference.queries for difference in first.differences})
-    over = " to ".join(f"{number:,}" for number in dict.fromkeys((queries[0], queries[-1])))
+    queries = [difference.queries for difference in first.differences]
+    over = " to ".join(f"{number:,}" for number in sorted({min(queries), max(queries)}))
     tests = counted(sum(one == one for one in each), "test")
     caption = (
         f"{counted(len(names), 'run')} over {over} queries; the best value of each measure stands "
         f"out. {meanings} at p < {procedure.limit:.3g} ({test}, {how} {tests})."
     )
-    caption = " ".join([caption, *seeds_in_words(first.names, first.runs)])
-    if any(run.seeds > 1 for run in first.runs):
-        caption += " Differences of systems are tested with the variance of queries and of seeds."
+    seeds = seeds_in_words(first.names, first.runs)
+    if seeds:
+        seeds.append("Differences of systems are tested with the variance of queries and of seeds.")
+    columns = [Column("run"), *columns]
     return PaperTable(
         columns,
         with_best_marked(columns, rows),
-        caption=caption,
+        caption=" ".join([caption, *seeds]),
         question="compare",
         signature=signature,
     )

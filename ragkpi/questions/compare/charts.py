@@ -2,18 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 import numpy as np
 
-from ragkpi.charts.chart import (
-    Axis,
-    Chart,
-    IntervalChart,
-    IntervalRow,
-    Rule,
-    noted,
-)
+from ragkpi.charts.chart import Axis, Chart, IntervalChart, IntervalRow, Rule, noted
+from ragkpi.library.ground import Signature
 from ragkpi.library.interval_notes import interval_notes
 from ragkpi.questions.compare.answer import per_query
 from ragkpi.questions.compare.verdict import goodness
@@ -26,18 +18,22 @@ from ragkpi.wording import counted
 _LONGEST_NAME = 20  # characters of a run's name, followed by counts of queries
 
 
+def charts_of(compared: Comparison | AllPairs, signature: Signature) -> list[Chart]:
+    """Draw differences from a baseline, or all runs with their letters."""
+    if isinstance(compared, AllPairs):
+        return noted(all_pairs_charts(compared), [signature.short()])
+    return noted(comparison_charts(compared), [signature.short()])
+
+
 def comparison_charts(comparison: Comparison) -> list[Chart]:
     """Draw, for each metric, the differences from the baseline by run, and those of its queries."""
     charts: list[Chart] = []
-    no_dots = []
     names = dict(zip(comparison.names, short_names(comparison.names, _LONGEST_NAME), strict=True))
     series = {name: place for place, name in enumerate(comparison.names)}
-    from_baseline = f"difference from {names[comparison.names[0]]}"
+    axis = Axis(f"difference from {names[comparison.names[0]]}")
     for differences in comparison.by_metric:
         metric = differences[0].metric
         title = metric.name + (" (less is better)" if metric.measure.better == "lower" else "")
-        if not metric.is_printed("query"):
-            no_dots.append(metric.name)
         rows = [
             IntervalRow(
                 f"{names[d.run]}: {d.wins}, {d.ties}, {d.losses}",
@@ -49,15 +45,27 @@ def comparison_charts(comparison: Comparison) -> list[Chart]:
             )
             for d in sorted(differences, key=goodness, reverse=True)
         ]
-        charts.append(IntervalChart(title, Axis(from_baseline), rows, [Rule("x", 0.0)]))
+        charts.append(IntervalChart(title, axis, rows, [Rule("x", 0.0)]))
+    queries = {d.metric.name: d.queries for d in comparison.differences}
+    over = counted(comparison.differences[0].queries, "query", "queries")
+    if len(set(queries.values())) > 1:
+        over = "queries: " + ", ".join(f"{name} {number:,}" for name, number in queries.items())
     notes = [
         f"bars: {comparison.procedure.bootstrap.percent} intervals of the difference; small marks: "
         "differences of single queries; behind a name: queries won, equal and lost",
-        _over(comparison.differences),
+        over,
     ]
-    if no_dots:
+    if no_dots := [m.name for m in comparison.metrics if not m.is_printed("query")]:
         notes.append(f"no value per query, so no small marks: {', '.join(no_dots)}")
     return noted(charts, notes)
+
+
+def _of_queries(comparison: Comparison, d: Difference) -> list[float]:
+    """Return the differences of all queries with a value in both runs."""
+    has_value, baseline, value = per_query(comparison, d)
+    with np.errstate(invalid="ignore"):  # inf - inf, where the values are equal
+        apart = np.where(value == baseline, 0.0, value - baseline)[has_value]
+    return [float(x) for x in apart]
 
 
 def all_pairs_charts(pairs: AllPairs) -> list[Chart]:
@@ -84,18 +92,3 @@ def all_pairs_charts(pairs: AllPairs) -> list[Chart]:
     )
     notes = interval_notes(bootstrap, pairs.runs)
     return noted(charts, [letters, *(text.replace("[low, high]", "bars") for text in notes)])
-
-
-def _over(differences: Sequence[Difference]) -> str:
-    numbers = {d.metric.name: d.queries for d in differences}
-    if len(set(numbers.values())) == 1:
-        return counted(differences[0].queries, "query", "queries")
-    return "queries: " + ", ".join(f"{name} {number:,}" for name, number in numbers.items())
-
-
-def _of_queries(comparison: Comparison, d: Difference) -> list[float]:
-    """Return the differences of all queries with a value in both runs."""
-    has_value, baseline, value = per_query(comparison, d)
-    with np.errstate(invalid="ignore"):  # inf - inf, where the values are equal
-        apart = np.where(value == baseline, 0.0, value - baseline)[has_value]
-    return [float(x) for x in apart]

@@ -10,7 +10,6 @@ from typing import Annotated, Any, Literal, Unpack, get_args
 
 from typer import Argument, Option
 
-from ragkpi.charts.chart import Chart, noted
 from ragkpi.cli.output import PlotOutput, Signed, tell_gates
 from ragkpi.cli.signature import command
 from ragkpi.cli.terminal import exit_with, expect_files, tell
@@ -19,7 +18,6 @@ from ragkpi.files.inputs import inputs
 from ragkpi.interface import interface, spell
 from ragkpi.library.arguments import bootstrap_of, session_of
 from ragkpi.library.doubts import Contender, judging_of, verdicts_against
-from ragkpi.library.ground import Signature
 from ragkpi.library.options import (
     BetterScores,
     By,
@@ -52,13 +50,12 @@ from ragkpi.questions.compare.answer import (
     compared_report,
     paper_table,
 )
-from ragkpi.questions.compare.charts import all_pairs_charts, comparison_charts
+from ragkpi.questions.compare.charts import charts_of
 from ragkpi.questions.compare.verdict import (
     doubts_of,
     evidence_notes,
     seeds_note,
 )
-from ragkpi.reports.layout import Layout
 from ragkpi.reports.names import system_of
 from ragkpi.statistics.all_pairs import AllPairs, compare_all
 from ragkpi.statistics.gates import (
@@ -92,34 +89,6 @@ class ComparisonResult(Result):
     def verdicts(self) -> Sequence[Verdict]:
         """The verdict of each gate on each run."""
         return self.report.runs.gates
-
-    @property
-    def queries(self) -> list[dict[str, Any]]:
-        """The queries that each run won and lost against the baseline, largest differences first.
-
-        Each has ``measure``, ``run``, ``query``, ``outcome`` (``"won"`` or ``"lost"``),
-        ``baseline_value``, ``value`` and ``difference``. Empty for all pairs.
-        """
-        return [
-            {"measure": of["measure"], "run": of["run"], **outcome}
-            for of in self.report.objects(Layout(per_query="shown"))
-            for outcome in of.get("per_query", ())
-        ]
-
-    @property
-    def letters(self) -> dict[str, dict[str, str]]:
-        """Letters by measure and run, for all pairs; runs without a shared letter differ."""
-        letters: dict[str, dict[str, str]] = self.to_dict().get("all_pairs", {}).get("letters", {})
-        return letters
-
-    @property
-    def ranks(self) -> dict[str, dict[str, tuple[int, int]]]:
-        """The best and the worst rank that is open, by measure and run, for all pairs."""
-        by_measure = self.to_dict().get("all_pairs", {}).get("ranks", {})
-        return {
-            measure: {run: (best, worst) for run, (best, worst) in ranks.items()}
-            for measure, ranks in by_measure.items()
-        }
 
     def paper(self, against: str | Sequence[str] = ()) -> Result:
         """Make a table for a paper: runs and measures, with marks for significant differences.
@@ -231,9 +200,11 @@ def compare(
     session = session_of(qrels, measures, how, Comparing, by)
     bootstrap = bootstrap_of(how, clusters=session.clusters)
     procedure = Procedure(bootstrap=bootstrap, **checked(how, Testing))
-    gate = _gate(fail_if, margin, pairs, procedure)
-    if pairs == "all":
-        _refuse_idle(procedure, baseline)
+    _refuse_idle(pairs, procedure, baseline, fail_if, margin)
+    gate = None
+    if fail_if is not None:
+        decided_by = one_of("fail_if", fail_if, ("worse", "noninferior"))
+        gate = BaselineGate(margin_of(margin), decided_by, replace(procedure, family="all"))
     scored = _scored(session, table, runs, baseline, "noted" if gate is None else "refused")
     names, every = list(scored.names.values()), list(scored.scores.values())
     if problems == "raised" or len(every) < 2 or (pairs == "baseline" and scored.lacks_first):
@@ -271,7 +242,7 @@ def compare(
     by_slice = dict(zip(parts, of_slices, strict=True))
     return ComparisonResult(
         with_slices(whole, session.labels, queries, lambda part: by_slice[part]),
-        partial(_charts, compared[0], scored.signature or session.signature(metrics)),
+        partial(charts_of, compared[0], scored.signature or session.signature(metrics)),
         (*session.notes, *whole.notes),
         scored.signature,
         [*scored.problems, *missed],
@@ -279,23 +250,29 @@ def compare(
     )
 
 
-def _gate(
-    fail_if: Literal["worse", "noninferior"] | None,
-    margin: float | str | None,
+def _refuse_idle(
     pairs: Literal["baseline", "all"],
     procedure: Procedure,
-) -> BaselineGate | None:
-    """Return the gate of ``fail_if``, or refuse arguments without effect."""
-    if fail_if is None:
-        if margin is not None:
-            instead = f"no gate; give {spell('fail_if')} with it"
-            raise UsageError(f"{spell('margin')} {margin}: {instead}")
-        return None
-    decided_by = one_of("fail_if", fail_if, ("worse", "noninferior"))
-    allowed = margin_of(margin)
-    if pairs == "all":
+    baseline: str | None,
+    fail_if: str | None,
+    margin: float | str | None,
+) -> None:
+    """Raise `UsageError` for arguments that have no effect beside the others."""
+    if fail_if is None and margin is not None:
+        instead = f"no gate; give {spell('fail_if')} with it"
+        raise UsageError(f"{spell('margin')} {margin}: {instead}")
+    if pairs == "baseline":
+        return
+    if fail_if is not None:
         raise UsageError(f"{spell('fail_if', fail_if)}: it needs a baseline; expected one")
-    return BaselineGate(allowed, decided_by, replace(procedure, family="all"))
+    if baseline is not None:
+        raise UsageError(f"{spell('all_pairs')}: there is no baseline ({baseline}); leave it out")
+    for name in ("test", "correction"):
+        if getattr(procedure, name) != getattr(Procedure(), name):
+            raise UsageError(
+                f"{spell('all_pairs')} with {spell(name)}: all pairs have a test of their own, "
+                "step-down, which needs no correction; leave it out"
+            )
 
 
 def _scored(
@@ -322,12 +299,6 @@ def _scored(
         session.note(looks)
     default = REPORTED if session.rel_info == "qrels" else None
     return scored_runs(session, with_results(named), default, lacking)
-
-
-def _charts(compared: Comparison | AllPairs, signature: Signature) -> list[Chart]:
-    if isinstance(compared, Comparison):
-        return noted(comparison_charts(compared), [signature.short()])
-    return noted(all_pairs_charts(compared), [signature.short()])
 
 
 @command(
@@ -413,13 +384,7 @@ def shell(
     if against and not paper:
         raise UsageError(f"--against {against[0]}: only --paper marks runs; give it with it")
     inputs().hashed = output.is_signed(signature)
-    result = compare(
-        qrels,
-        runs,
-        baseline=first,
-        problems="kept",
-        **arguments,
-    )
+    result = compare(qrels, runs, baseline=first, problems="kept", **arguments)
     if paper:
         output.write(result.paper(against).report, signature=signature)
     else:
@@ -431,15 +396,3 @@ def shell(
             tell(f"note: {note}")
     tell_gates(result.verdicts, elsewhere=output.is_read)
     exit_with(result.problems)
-
-
-def _refuse_idle(procedure: Procedure, baseline: str | None) -> None:
-    """Raise `UsageError` for arguments that have no effect on a comparison of all pairs."""
-    if baseline is not None:
-        raise UsageError(f"{spell('all_pairs')}: there is no baseline ({baseline}); leave it out")
-    for name in ("test", "correction"):
-        if getattr(procedure, name) != getattr(Procedure(), name):
-            raise UsageError(
-                f"{spell('all_pairs')} with {spell(name)}: all pairs have a test of their own, "
-                "step-down, which needs no correction; leave it out"
-            )

@@ -15,16 +15,11 @@ from ragkpi.interface import interface, spell
 from ragkpi.library.doubts import Doubt, Judging, limits_of
 from ragkpi.library.stored import StoredResult
 from ragkpi.measures.measure import Metric, Scores
-from ragkpi.reports.names import DETERMINISTIC, Seed, run_names
+from ragkpi.reports.names import Seed, run_names
 from ragkpi.statistics.all_pairs import AllPairs, MetricPairs
 from ragkpi.statistics.decisions import FEWEST_SEEDS
 from ragkpi.statistics.paired import Claim, Comparison, Difference
-from ragkpi.statistics.replicates import (
-    DECIDING,
-    TOO_FEW_SEEDS,
-    evidence_of,
-    look_like_seeds,
-)
+from ragkpi.statistics.replicates import DECIDING, TOO_FEW_SEEDS, evidence_of, look_like_seeds
 from ragkpi.statistics.significance import Clustering, correlation_within
 from ragkpi.statistics.units import Clusters, numbered_units, rarest_seen, turns_of, units_of
 from ragkpi.wording import counted, joined, listed, p_text, rounded, visible, with_interval
@@ -52,80 +47,118 @@ def sentences(compared: Comparison | AllPairs, doubts: Mapping[str, Doubt]) -> l
     judged = limits and f" {limits}"
     numbers = range(len(compared.runs))
     if isinstance(compared, Comparison):
-        reference, metrics = compared.names[0], len({d.metric.name for d in compared.claims})
-        said, unreachable = _against_baseline(compared, judged), compared.out_of_reach()
+        reference, unreachable = compared.names[0], compared.out_of_reach()
+        claims = [of for of in compared.by_metric if of[0] in compared.claims]
+        said = [_of_runs(of, reference, judged) for of in claims]
         pairs: Iterable[tuple[int, int]] = ((0, run) for run in numbers[1:])
     else:
-        best, metrics = compared.claims[0].order[0], len(compared.claims)
-        reference, unreachable = compared.names[best], compared.out_of_reach
-        said = _first([_of_pairs(compared, one, judged) for one in compared.claims])
+        reference = compared.names[compared.claims[0].order[0]]
+        unreachable = compared.out_of_reach
+        said = [_of_pairs(compared, one, judged) for one in compared.claims]
         pairs = itertools.combinations(numbers, 2)
     if unreachable:
-        return [*(said if len(compared.claims) == 1 else ()), unreachable]
-    if any(run.seeds > 1 for run in compared.runs):
-        said += _of_seeds(compared, pairs)
+        return [*(said if len(said) == 1 else ()), unreachable]
+    measures, said = len(said), said[:_MOST_MEASURES]
+    if measures > _MOST_MEASURES:
+        said[-1] += f" The table has {counted(measures - _MOST_MEASURES, 'more measure')}."
+    said += seeds_in_words(compared.names, compared.runs)
+    seeds = [FEWEST_SEEDS if run.is_deterministic else run.seeds for run in compared.runs]
+    for evidence in dict.fromkeys(evidence_of(seeds[one], seeds[other]) for one, other in pairs):
+        if evidence not in DECIDING:
+            reason = TOO_FEW_SEEDS[evidence]
+            said.append(f"{reason[0].upper()}{reason[1:]}.")
     if isinstance(compared, Comparison):
         said[-1] += _contrary(compared)
-    said[-1] += _shares(doubts, reference, metrics)
+    said[-1] += _doubts_in_words(doubts, reference, measures)
     return said
 
 
-def _against_baseline(comparison: Comparison, judged: str) -> list[str]:
-    base, *others = comparison.names
-    against = f"the baseline {base}{judged}"
-    claims = [of_metric for of_metric in comparison.by_metric if of_metric[0] in comparison.claims]
-    if len(others) > 1 or len(claims) == 1:
-        return _first([_of_runs(of_metric, base, against) for of_metric in claims])
-    each = [(f"{d.metric.name} ({d.p_in_words})", _conclusion(d)) for (d,) in claims]
-    phrases = [
-        f"{joined(measures)}, {others[0]} is {words}" for measures, words in _said(each, against)
-    ]
-    return [f"By {'; by '.join(phrases)}."]
-
-
 def seeds_in_words(names: Sequence[str], runs: Sequence[Scores]) -> list[str]:
-    """Give the number of seeds behind the values; "" for single runs."""
-    seeds = [run.seeds for run in runs]
-    if max(seeds) == 1:
+    """Give the numbers of seeds behind the values; nothing for single runs."""
+    if max(run.seeds for run in runs) == 1:
         return []
-    if len(set(seeds)) == 1:
-        return [f"Each value is the mean over {seeds[0]} seeds of a system."]
-    groups: dict[str, list[str]] = {}
-    for name, run in sorted(zip(names, runs, strict=True), key=lambda of: -of[1].seeds):
-        one = "the deterministic run" if run.is_deterministic else "one run"
-        groups.setdefault(f"{run.seeds} seeds" if run.seeds > 1 else one, []).append(name)
     each = [
-        f"{some} of {joined(of) if len(of) <= _MOST_NAMED else counted(len(of), 'system')}"
-        for some, of in groups.items()
+        f"{name} {'deterministic' if run.is_deterministic else run.seeds}"
+        for name, run in zip(names, runs, strict=True)
     ]
-    return [f"Values are means over {joined(each)}."]
+    return [f"Values are means over seeds: {', '.join(each)}."]
 
 
-def _of_seeds(compared: Comparison | AllPairs, pairs: Iterable[tuple[int, int]]) -> Iterator[str]:
-    """Give the number of seeds behind the values, and say if too few seeds allow no decision.
+def _of_runs(differences: Sequence[Difference], base: str, judged: str) -> str:
+    """State the decisions of one measure about runs: by name, or as counts with the best one."""
+    d, against = differences[0], f"the baseline {base}{judged}"
+    begin, style = f"By {d.metric.name}, ", d.metric.measure.style
+    if len(differences) == 1:
+        words, joint = CLAIM_WORDS[_conclusion(d)]
+        change = rounded(d.difference, style, signed=True)
+        if not math.isnan(d.interval.low):
+            change = with_interval(d.difference, d.interval, style, signed=True, limit=0)
+        if d.evidence in DECIDING:
+            change = f"{change}, {d.p_in_words}" if d.reach.differing else ""
+        return f"{begin}{d.run} is {words} {joint} {against}{change and f': {change}'}."
+    many = len(differences) > _MOST_NAMED
+    phrases: list[str] = []
+    for conclusion, (words, joint) in CLAIM_WORDS.items():
+        named = [one for one in differences if _conclusion(one) == conclusion]
+        if runs := [f"{one.run} ({one.p_in_words})" for one in named]:
+            some = counted(len(runs), "run") if many else joined(runs)
+            words = words if phrases else f"{words} {joint} {against}"
+            phrases.append(f"{some} {'is' if len(runs) == 1 else 'are'} {words}")
+    if many:
+        values = np.array([d.baseline, *(one.summary for one in differences)])
+        phrases.append(best_value(d.metric, [base, *(one.run for one in differences)], values))
+    return f"{begin}{'; '.join(phrases)}."
 
-    `pairs` are the indices of the compared runs. A single run, against several seeds, can come out
-    differently: a sentence gives p under the assumption that it does not.
-    """
-    names, runs = compared.names, compared.runs
-    yield from seeds_in_words(names, runs)
-    seeds = [FEWEST_SEEDS if run.is_deterministic else run.seeds for run in runs]
-    each = dict.fromkeys(evidence_of(seeds[one], seeds[other]) for one, other in pairs)
-    for reason in (TOO_FEW_SEEDS[evidence] for evidence in each if evidence not in DECIDING):
-        yield f"{reason[0].upper()}{reason[1:]}."
-    claims = compared.claims if isinstance(compared, Comparison) else ()
-    if lone := [d for d in claims if d.evidence == "one run"]:
-        name = names[0] if runs[0].seeds == 1 else lone[0].run
-        against = f" against {lone[0].run}" if len(lone) > 1 else ""
-        text = interface().system_text(name, ["RUN", DETERMINISTIC])
-        yield f"If {name} comes out alike every time, {p_text(lone[0].p)}{against}: write {text}."
+
+def _conclusion(d: Difference) -> Conclusion:
+    return "identical" if d.decision == "undecided" and not d.reach.differing else d.decision
 
 
-def _first(sentences: Sequence[str]) -> list[str]:
-    """Keep the sentences on the first measures, and count the others."""
-    first, more = list(sentences[:_MOST_MEASURES]), len(sentences) - _MOST_MEASURES
-    first[-1] += f" The table has {counted(more, 'more measure')}." if more > 0 else ""
-    return first
+def _of_pairs(pairs: AllPairs, matrix: MetricPairs, judged: str) -> str:
+    """Name the best run by one measure, and the claims about it."""
+    begin = f"By {matrix.metric.name}, {best_value(matrix.metric, pairs.names, matrix.values)}"
+    if np.isnan(matrix.values).all():
+        return f"{begin}."
+    claims, best = beaten_by_best(pairs, matrix), matrix.order[0]
+    phrases = []
+    for claim, conclusion in _OF_THE_BEST.items():
+        runs = [run for run, one in claims.items() if one == claim]
+        if claim == "worse":
+            p = (float(matrix.p[best, pairs.names.index(run)]) for run in runs)
+            runs = [f"{run} ({p_text(one)})" for run, one in zip(runs, p, strict=True)]
+        if runs:
+            some = joined(runs) if len(runs) <= _MOST_NAMED else f"{len(runs)} runs"
+            phrases.append(f"{' '.join(CLAIM_WORDS[conclusion])} {some}")
+    return f"{begin}{judged}; it is {joined(phrases)}."
+
+
+# By the claim about another run, what the best run is.
+_OF_THE_BEST: Mapping[Claim, Claim] = {
+    "worse": "better",
+    "undecided": "undecided",
+    "untested": "untested",
+}
+
+
+def beaten_by_best(pairs: AllPairs, matrix: MetricPairs) -> dict[str, Claim]:
+    """Return the claim about every other run against the best one."""
+    best, *others = matrix.order
+    claims: dict[str, Claim] = {}
+    for run in others:
+        p = float(matrix.p[best, run])
+        differs = p < pairs.procedure.limit  # False for NaN
+        claims[pairs.names[run]] = "worse" if differs else "untested" if p != p else "undecided"
+    return claims
+
+
+def best_value(metric: Metric, names: Sequence[str], values: FloatArray) -> str:
+    """Name the run with the best value, and the runs with the same value."""
+    if np.isnan(values).all():
+        return "no run has a value"
+    order = metric.best_first(values)
+    best, *equal = (names[run] for run in order if values[run] == values[order[0]])
+    also = f" (so has {equal[0]})" if len(equal) == 1 else f" (so have {len(equal)} others)"
+    return f"{best} has the best value{also * bool(equal)}"
 
 
 def _contrary(comparison: Comparison) -> str:
@@ -149,59 +182,14 @@ def _contrary(comparison: Comparison) -> str:
     )
 
 
-def _of_runs(differences: Sequence[Difference], base: str, against: str) -> str:
-    """State the decisions of one measure about runs: by name, or as counts with the best one."""
-    d = differences[0]
-    begin, style = f"By {d.metric.name}, ", d.metric.measure.style
-    if len(differences) == 1:
-        ((_, words),) = _said([(d.run, _conclusion(d))], against)
-        change = rounded(d.difference, style, signed=True)
-        if not math.isnan(d.interval.low):
-            change = with_interval(d.difference, d.interval, style, signed=True, limit=0)
-        numbers = f": {change}, {d.p_in_words}" if d.reach.differing else ""
-        if d.evidence not in DECIDING:
-            numbers = f": {change}"
-        return f"{begin}{d.run} is {words}{numbers}."
-    groups = _said([(f"{d.run} ({d.p_in_words})", _conclusion(d)) for d in differences], against)
-    many = len(differences) > _MOST_NAMED
-    phrases = []
-    for runs, words in groups:
-        some = counted(len(runs), "run") if many else joined(runs)
-        phrases.append(f"{some} {'is' if len(runs) == 1 else 'are'} {words}")
-    if many:
-        values = np.array([d.baseline, *(one.summary for one in differences)])
-        phrases.append(best_value(d.metric, [base, *(one.run for one in differences)], values))
-    return f"{begin}{'; '.join(phrases)}."
-
-
-def _conclusion(d: Difference) -> Conclusion:
-    return "identical" if d.decision == "undecided" and not d.reach.differing else d.decision
-
-
-def _grouped(named: Iterable[tuple[str, Conclusion]]) -> dict[Conclusion, list[str]]:
-    """Group names by claim, in the order of `CLAIM_WORDS`."""
-    named = list(named)
-    groups = {one: [name for name, claim in named if claim == one] for one in CLAIM_WORDS}
-    return {one: names for one, names in groups.items() if names}
-
-
-def _said(named: Iterable[tuple[str, Conclusion]], against: str) -> list[tuple[list[str], str]]:
-    """Group names by claim, in words; the first group names the other run."""
-    said = [(names, *CLAIM_WORDS[one]) for one, names in _grouped(named).items()]
-    return [
-        (names, words if number else f"{words} {joint} {against}")
-        for number, (names, words, joint) in enumerate(said)
-    ]
-
-
 def goodness(d: Difference) -> float:
     """Return the sort key of a value: NA is last."""
     value = d.metric.measure.sign * d.summary
     return -math.inf if math.isnan(value) else value
 
 
-def _shares(doubts: Mapping[str, Doubt], base: str, metrics: int) -> str:
-    """Give the judged share of top documents of the baseline and of the most different run."""
+def _doubts_in_words(doubts: Mapping[str, Doubt], base: str, metrics: int) -> str:
+    """Give the judged shares of the most different run, and a difference that ties change."""
     texts = []
     judged = {run: doubt.unjudged for run, doubt in doubts.items() if doubt.unjudged}
     if judged:
@@ -217,17 +205,6 @@ def _shares(doubts: Mapping[str, Doubt], base: str, metrics: int) -> str:
     return "".join(f" {text[0].upper()}{text[1:]}." for text in texts)
 
 
-def beaten_by_best(pairs: AllPairs, matrix: MetricPairs) -> dict[str, Claim]:
-    """Return the claim about every other run against the best one."""
-    best, *others = matrix.order
-    claims: dict[str, Claim] = {}
-    for run in others:
-        p = float(matrix.p[best, run])
-        differs = p < pairs.procedure.limit  # False for NaN
-        claims[pairs.names[run]] = "worse" if differs else "untested" if p != p else "undecided"
-    return claims
-
-
 def doubts_of(compared: Comparison | AllPairs, judging: Judging | None) -> Mapping[str, Doubt]:
     """Return the doubts, by the first metric, about runs against the baseline or the best run."""
     if judging is None:
@@ -236,35 +213,7 @@ def doubts_of(compared: Comparison | AllPairs, judging: Judging | None) -> Mappi
         claims = {d.run: d.decision for d in compared.by_metric[0]}
         return judging.doubts(compared.names[0], claims)
     decisive = compared.claims[0]
-    best = compared.names[decisive.order[0]]
-    return judging.doubts(best, beaten_by_best(compared, decisive))
-
-
-def _of_pairs(pairs: AllPairs, matrix: MetricPairs, judged: str) -> str:
-    """Name the best run by one measure, and the claims about it."""
-    begin = f"By {matrix.metric.name}, {best_value(matrix.metric, pairs.names, matrix.values)}"
-    if np.isnan(matrix.values).all():
-        return f"{begin}."
-    named: list[tuple[str, Conclusion]] = []
-    for run, claim in beaten_by_best(pairs, matrix).items():
-        p = p_text(float(matrix.p[matrix.order[0], pairs.names.index(run)]))
-        named.append((f"{run} ({p})", "better") if claim == "worse" else (run, claim))
-    groups = _grouped(named).items()
-    phrases = []
-    for conclusion, runs in groups:
-        some = joined(runs) if len(runs) <= _MOST_NAMED else f"{len(runs)} runs"
-        phrases.append(f"{' '.join(CLAIM_WORDS[conclusion])} {some}")
-    return f"{begin}{judged}; it is {joined(phrases)}."
-
-
-def best_value(metric: Metric, names: Sequence[str], values: FloatArray) -> str:
-    """Name the run with the best value, and the runs with the same value."""
-    if np.isnan(values).all():
-        return "no run has a value"
-    order = metric.best_first(values)
-    best, *equal = (names[run] for run in order if values[run] == values[order[0]])
-    also = f" (so has {equal[0]})" if len(equal) == 1 else f" (so have {len(equal)} others)"
-    return f"{best} has the best value{also * bool(equal)}"
+    return judging.doubts(compared.names[decisive.order[0]], beaten_by_best(compared, decisive))
 
 
 def seeds_note(runs: Mapping[str, RunOrPath | StoredResult]) -> str:
@@ -289,8 +238,7 @@ def evidence_notes(
 ) -> Iterator[str]:
     """Yield reasons for caution about claims: few queries, and turns counted as queries."""
     queries = runs[0].queries
-    if 1 < _units(queries, clusters) < _FEW:
-        yield _unseen(queries, clusters)
+    yield from _unseen(queries, clusters, 2, _FEW)
     turns = turns_of(queries) if clusters is None else {}
     alike = correlation_of_differences(runs, metric, turns)
     if alike.p < _SIGNIFICANT:
@@ -305,30 +253,29 @@ def evidence_in_words(
 ) -> Iterator[str]:
     """Yield lines of an explanation: clusters, and what few queries can miss."""
     queries = runs[0].queries
-    units = _units(queries, clusters)
-    if units < len(queries):
-        alike = correlation_of_differences(runs, metric, clusters or {})
+    if clusters and (unit := units_of(queries, clusters)) is not None:
+        alike = correlation_of_differences(runs, metric, clusters)
         correlation = (
             f". Differences by {metric.name} have a correlation of {alike.within:.2f} within "
             f"clusters ({p_text(alike.p)}): a design effect of {alike.design_effect:.2f}"
         )
         yield (
-            f"clusters: {units:,} of {counted(len(queries), 'query', 'queries')}, "
+            f"clusters: {int(unit.max()) + 1:,} of {counted(len(queries), 'query', 'queries')}, "
             "which are evidence as a whole; the value is that over queries"
             f"{'' if math.isnan(alike.within) else correlation}"
         )
-    if _FEW <= units < _SOME:
-        yield _unseen(queries, clusters)
+    yield from _unseen(queries, clusters, _FEW, _SOME)
 
 
-def _unseen(queries: Sequence[bytes], clusters: Clusters | None) -> str:
-    units, nouns = _units(queries, clusters), "clusters" if clusters else "queries"
-    rare = f"fewer than 1 in {rarest_seen(units)} {nouns}"
-    return f"{units} {nouns} can miss a failure that affects {rare}."
-
-
-def _units(queries: Sequence[bytes], clusters: Clusters | None) -> int:
-    return int(numbered_units(queries, clusters).max()) + 1
+def _unseen(
+    queries: Sequence[bytes], clusters: Clusters | None, fewest: int, most: int
+) -> Iterator[str]:
+    """Say what can go unseen with at least `fewest` units, and fewer than `most`."""
+    units = int(numbered_units(queries, clusters).max()) + 1
+    nouns = "clusters" if clusters else "queries"
+    if fewest <= units < most:
+        rare = f"fewer than 1 in {rarest_seen(units)} {nouns}"
+        yield f"{units} {nouns} can miss a failure that affects {rare}."
 
 
 def correlation_of_differences(

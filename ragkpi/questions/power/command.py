@@ -14,13 +14,14 @@ from ragkpi.cli.terminal import expect_files
 from ragkpi.errors import UsageError
 from ragkpi.interface import spell
 from ragkpi.library.arguments import bootstrap_of, counts, session_of
-from ragkpi.library.options import Estimating, Measures, less_common
+from ragkpi.library.options import Estimating, Measures
 from ragkpi.library.result import Result
 from ragkpi.library.runs import AnyQrels, Runs, by_path, named_runs
 from ragkpi.library.stored import is_result, scored_runs, with_results
-from ragkpi.questions.power.answer import Pilot, Plan, plan_answer
+from ragkpi.questions.power.answer import Plan, plan_answer
 from ragkpi.statistics.paired import Procedure, comparable_samples
-from ragkpi.statistics.power import Noise, noise_of_runs
+from ragkpi.statistics.power import Noise, noise_of
+from ragkpi.statistics.replicates import systems_of
 
 DIFFERENCES = (0.01, 0.02, 0.05, 0.1)
 
@@ -55,10 +56,6 @@ def power(
             help="Standard deviation of the queries' differences, instead of a pilot.",
         ),
     ] = None,
-    design_effect: Annotated[
-        float,
-        less_common(min=1, help="With --sd: how many queries of a cluster count as one."),
-    ] = 1.0,
     **how: Unpack[Estimating],
 ) -> Result:
     """Answer "how many queries do I need?".
@@ -96,10 +93,11 @@ def power(
         raise UsageError(
             f"{'no pilot' if runs is None else 'a pilot and a standard deviation'}; {expected}"
         )
+    pilot = None
     if sd is not None:
-        if not 0 < sd < math.inf or design_effect < 1:
+        if not 0 < sd < math.inf:
             raise UsageError(f"{spell('sd')} {sd:g}: expected a number above 0")
-        pilot, noise = None, Noise(sd, design_effect)
+        noise = Noise(sd)
     else:
         named = with_results(named_runs(runs, "taken"))
         scores = scored_runs(session, named, ("ndcg_cut.10",)).scores
@@ -107,25 +105,21 @@ def power(
             raise UsageError(f"a pilot of {len(scores)} runs; expected two")
         procedure = Procedure(bootstrap=bootstrap)
         sample = comparable_samples(list(scores), list(scores.values()), procedure)[0]
-        (noise,) = noise_of_runs(sample, bootstrap)
-        pilot = Pilot(tuple(scores), sample.metrics[0].name, sample.queries, sample.units)
-    plan = Plan(
-        noise,
-        power,
-        1 - bootstrap.level,
-        _differences(difference) if sample_size is None else (),
-        [] if sample_size is None else _sizes(sample_size),
-        pilot,
-    )
+        one, other = systems_of(sample)[0]
+        noise = noise_of(one, other, sample.queries, bootstrap)
+        pilot = sample.metrics[0].name, sample.queries, sample.units
+    differences: Sequence[float] = []
+    sizes: Sequence[int] = []
+    if sample_size is None:
+        differences = _differences(difference)
+    else:
+        sizes = counts(
+            "sample_size", [sample_size] if isinstance(sample_size, int) else sample_size
+        )
+        if min(sizes) < 2:
+            raise UsageError(f"{spell('sample_size')} {sample_size}: expected 2 queries or more")
+    plan = Plan(noise, power, 1 - bootstrap.level, differences, sizes, pilot)
     return Result(plan_answer(plan), None, tuple(session.notes))
-
-
-def _sizes(value: int | str | Sequence[int]) -> list[int]:
-    """Return numbers of queries, or read them from a text; `UsageError` below 2."""
-    sizes = counts("sample_size", [value] if isinstance(value, int) else value)
-    if min(sizes) < 2:
-        raise UsageError(f"{spell('sample_size')} {value}: expected 2 queries or more")
-    return sizes
 
 
 def _differences(value: float | str | Sequence[float]) -> list[float]:
@@ -145,7 +139,7 @@ def _differences(value: float | str | Sequence[float]) -> list[float]:
     examples=(
         "ragkpi power --sd 0.26 --difference 0.05,0.1",
         "ragkpi power --sd 0.26 --sample-size 50,100,200",
-        "ragkpi power --sd 0.26 --design-effect 2.5 --power 0.9",
+        "ragkpi power --sd 0.26 --power 0.9",
     ),
 )
 def shell(

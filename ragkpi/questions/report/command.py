@@ -28,8 +28,6 @@ from ragkpi.library.options import (
     Estimating,
     Measures,
     ScoreTables,
-    Testing,
-    checked,
     less_common,
     whole,
 )
@@ -44,7 +42,6 @@ from ragkpi.questions.report.documents import TextSource
 from ragkpi.questions.report.standings import only, reported_runs
 from ragkpi.reports.names import Seed
 from ragkpi.reports.output_files import write
-from ragkpi.statistics.decisions import Family
 from ragkpi.statistics.paired import Procedure
 from ragkpi.wording import octets
 
@@ -168,7 +165,6 @@ def report(
         ),
     ] = None,
     by: By = None,
-    title: Annotated[str | None, Option(metavar="TEXT", help="Title of the page.")] = None,
     detail_queries: Annotated[
         int,
         less_common(
@@ -177,12 +173,6 @@ def report(
             help="Show the documents of the N queries on which the runs differ most.",
         ),
     ] = 200,
-    detail_depth: Annotated[
-        int,
-        less_common(metavar="N", min=1, help="Documents to show per query and run."),
-    ] = 100,
-    family: Family = "first",
-    trials: int = 10_000,
     **how: Unpack[Estimating],
 ) -> HtmlReport:
     """Write one HTML page that compares runs: which is better, on which queries and documents.
@@ -207,8 +197,6 @@ def report(
         A path, or texts by id.
     by
         A path, or ``{"language": {"q1": "de", …}, …}``.
-    title
-        None names the runs.
 
     Returns
     -------
@@ -230,19 +218,21 @@ def report(
     elif runs is None:
         raise UsageError("no runs; expected qrels and runs, or scores")
     session = session_of(qrels, measures, in_one_order(how), Estimating)
-    tests = checked({"family": family, "trials": trials}, Testing)
-    bootstrap = bootstrap_of(how, clusters=session.clusters)
-    procedure = Procedure(test="t", correction="holm", bootstrap=bootstrap, **tests)
-    depth = whole("detail_depth", detail_depth, 1)
+    procedure = Procedure(bootstrap=bootstrap_of(how, clusters=session.clusters))
+    most = whole("detail_queries", detail_queries, 0)
     named = named_runs(runs, "taken") if runs is not None else {}
     if looks := seeds_note(named):
         session.note(looks)
     opened = with_results(named)
-    systems = any(isinstance(name, Seed) for name in named)
+    unread = {name: run for name, run in opened.items() if not isinstance(run, StoredResult)}
+    have_seeds = any(isinstance(name, Seed) for name in named)
     evaluated: Evaluations | None = None
     of_systems: Evaluations | None = None
-    unread = {name: run for name, run in opened.items() if not isinstance(run, StoredResult)}
-    if table is not None or len(unread) < len(opened) or systems:
+    if table is None and len(unread) == len(opened) and not have_seeds:
+        evaluated, metrics = evaluated_for_page(session, unread)
+        names, of_runs = evaluated.names, [only(one, metrics) for one in evaluated.scores]
+        signature = session.signature(metrics)
+    else:
         if table is not None:
             scored = table.scored(session)
         else:
@@ -250,13 +240,10 @@ def report(
         interface().refuse(scored.problems)
         of_systems = scored.evaluated if len(unread) == len(opened) else None
         names, of_runs = list(scored.names.values()), list(scored.scores.values())
-        signed, metrics = scored.signature, of_runs[0].metrics
+        metrics = of_runs[0].metrics
+        signature = scored.signature or session.signature(metrics)
         if session.clusters is not None:
             refuse_alone(queries_of(of_runs), session.clusters)
-    else:
-        evaluated, metrics = evaluated_for_page(session, unread, depth)
-        names, of_runs = evaluated.names, [only(one, metrics) for one in evaluated.scores]
-        signed = None
     document = report_document(
         session,
         evaluated,
@@ -265,12 +252,10 @@ def report(
         reported_runs(names, of_runs, evaluated),
         metrics,
         procedure,
-        signed or session.signature(metrics),
-        title,
+        signature,
         (_texts(queries), _texts(corpus)),
         labels_of(by) or {},
-        whole("detail_queries", detail_queries, 0),
-        depth,
+        most,
     )
     return report_page(document)
 
@@ -283,10 +268,10 @@ def _texts(texts: str | os.PathLike[str] | Mapping[Any, str] | None) -> TextSour
     return {octets(id_): Text((text, len(text))) for id_, text in texts.items()}
 
 
-# The page has texts of queries under --queries, and all pairs have their own test.
+# The page has texts of queries under --queries.
 @command(
     report,
-    without=("query_ids", "ties", "gains", "rel_info", "test", "correction"),
+    without=("query_ids", "ties", "gains", "rel_info"),
     examples=(
         "ragkpi report -o report.html qrels.txt runs/bm25.run runs/dense.run",
         "ragkpi report -o page.html --pool first_stage.run qrels.txt reranked.run",

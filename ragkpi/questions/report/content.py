@@ -34,15 +34,21 @@ from ragkpi.questions.depth.study import (
     values_of,
 )
 from ragkpi.questions.diagnose.answer import Thresholds, diagnose, diagnosis_answer, diagnosis_chart
-from ragkpi.questions.holes.answer import candidates, holes_answer, holes_charts
-from ragkpi.questions.report.documents import TextSource, page_texts, query_details, telling_queries
+from ragkpi.questions.holes.answer import holes_answer, holes_charts
+from ragkpi.questions.report.documents import (
+    DEPTH,
+    TextSource,
+    page_texts,
+    query_details,
+    telling_queries,
+)
 from ragkpi.questions.report.standings import (
     CUTOFF,
     Decision,
     ReportedRun,
     advice,
     best_first,
-    decisions,
+    decide,
     more_queries,
     only,
     standing_object,
@@ -55,13 +61,11 @@ from ragkpi.statistics.bootstrap import UNKNOWN
 from ragkpi.statistics.paired import Difference, Procedure, compare_each
 from ragkpi.statistics.replicates import intervals_of
 from ragkpi.version import __version__
-from ragkpi.wording import HIDDEN, as_json, counted, decoded, rounded, visible
+from ragkpi.wording import HIDDEN, as_json, counted, decoded, rounded
 
 MOST_SLICES = 30
 _MOST_QUERIES = 20  # maximum queries in the table of diagnose
 _MOST_MISSED = 3
-_FIRST_TO_JUDGE = 10
-_MOST_HOLES = 3_000  # with more, the page names no documents to judge first
 _MOST_CELLS = 5_000  # maximum queries times runs for using all holes
 _TITLED = 3  # maximum runs in a title
 _LEADERS = 10  # best runs with depth, diagnosis, holes and pairs
@@ -91,12 +95,11 @@ def main_first(metrics: Sequence[Metric], request: str = "") -> list[Metric]:
 
 
 def evaluated_for_page(
-    session: Session, runs: Mapping[str, RunOrPath], depth: int
+    session: Session, runs: Mapping[str, RunOrPath]
 ) -> tuple[Evaluations, list[Metric]]:
     """Evaluate runs for all parts of a page, with names of documents, and return its metrics.
 
-    Names go down to `depth`, or to the depth for unjudged documents. `UsageError` for metrics
-    without a page.
+    `UsageError` for metrics without a page.
     """
     metrics = session.metrics(default_measures(session))
     refuse_unserved(metrics, session.rel_info, session.settings)
@@ -110,7 +113,7 @@ def evaluated_for_page(
         more += [f"pool_miss.{CUTOFF}", *([] if lacking else [f"pct_proc.{CUTOFF}"])]
     names = {metric.name for metric in metrics}
     needed = [*metrics, *(metric for metric in find_metrics(more) if metric.name not in names)]
-    depth = max(depth, names_needed(metrics, session.settings))
+    depth = max(DEPTH, names_needed(metrics, session.settings))
     if _is_small(session, len(runs)) or session.settings.unjudged == "removed":
         depth = DEEPEST
     evaluated = session.evaluate(runs, needed, depth)
@@ -133,11 +136,9 @@ def report_document(
     metrics: Sequence[Metric],
     procedure: Procedure,
     signature: Signature,
-    title: str | None,
     texts: tuple[TextSource, TextSource],
     labels: QueryLabels,
     detail_queries: int,
-    detail_depth: int,
 ) -> dict[str, Any]:
     """Collect the data of a page, valid under ``schema.json#/$defs/report``.
 
@@ -147,44 +148,36 @@ def report_document(
     """
     ordered, queries = main_first(metrics, *session.requests[:1]), runs[0].scores.queries
     numeric = [metric for metric in ordered if metric.measure.numeric]
-    small = evaluated is not None and _is_small(session, len(runs))
-    details = []
-    read = evaluated or of_systems
-    judging = judging_of(read, deciding(ordered)) if read else None
-    notes: list[str] = []
-    if evaluated:
-        chosen = telling_queries(runs, ordered[0], detail_queries)
-        hits = [run.hits for run in evaluated.values()]
-        details = query_details(session, runs, hits, chosen, detail_depth)
-        notes = evaluated.missing_notes()
-    of_queries, of_documents = page_texts(details, set(queries), *texts, files)
-    pooled = evaluated is not None and session.pool is not None
-
-    decided = decisions(runs, ordered, procedure, judging)
-    more = more_queries(runs, ordered[0], decided.get(ordered[0].name), procedure)
-    leaders = best_first(runs, ordered[0], decided.get(ordered[0].name))[:_LEADERS]
-    bounds = None
-    if evaluated and small:
-        evaluations = [list(evaluated.values())[leader] for leader in leaders]
-        some = [replace(one, scores=only(one.scores, metrics)) for one in evaluations]
-        bounds = find_bounds(session.judgements, some, session.settings)
+    read, compared = evaluated or of_systems, deciding(ordered)
+    judging = judging_of(read, compared) if read else None
+    decision = decide(runs, compared, procedure, judging)
+    leaders = best_first(runs, ordered[0], decision)[:_LEADERS]
+    section = partial(section_object, runs, ordered, evaluated, procedure)
+    slices = [section("all queries", np.arange(len(queries)), leaders, decision)]
     by_label = slices_of(labels, queries) if labels else []
     parts = [(f"{part.by}: {part.label}", part.rows(queries)) for part in by_label]
     parts.sort(key=lambda part: (-len(part[1]), part[0]))
-    section = partial(section_object, runs, ordered, evaluated, procedure)
-    slices = [section("all queries", np.arange(len(queries)), leaders, decided)]
-    slices += [section(*part, leaders[:2], {}) for part in parts[:MOST_SLICES]]
+    slices += [section(*part, leaders[:2], None) for part in parts[:MOST_SLICES]]
 
-    notes = list(dict.fromkeys([*notes, *session.notes]))
+    details, bounds, notes = [], None, []
+    if evaluated:
+        every = list(evaluated.values())
+        chosen = telling_queries(runs, ordered[0], detail_queries)
+        details = query_details(session, runs, [run.hits for run in every], chosen)
+        notes = evaluated.missing_notes()
+        if _is_small(session, len(runs)):
+            some = [replace(every[of], scores=only(every[of].scores, metrics)) for of in leaders]
+            bounds = find_bounds(session.judgements, some, session.settings)
+    of_queries, of_documents = page_texts(details, set(queries), *texts, files)
+    notes += session.notes
     if (left_out := len(parts) - MOST_SLICES) > 0:
         notes.append(f"the {MOST_SLICES} largest groups are shown; {left_out} are left out")
     if evaluated and len(details) < len(queries):
         notes.append(
             f"documents are shown for {counted(len(details), 'query', 'queries')} of "
-            f"{len(queries):,}, those on which the runs differ most (see --detail-queries and "
-            "--detail-depth)"
+            f"{len(queries):,}, those on which the runs differ most (see --detail-queries)"
         )
-    if evaluated and not small:
+    if evaluated and not bounds:
         notes.append("for the effect of unjudged documents, run ragkpi holes QRELS RUN...")
     if evaluated is None:
         notes.append(
@@ -196,39 +189,39 @@ def report_document(
             f"depth, diagnosis, unjudged documents and pairs are shown for the best {_LEADERS} of "
             f"{len(runs)} runs"
         )
-    titled = ", ".join(run.label for run in runs) if len(runs) <= _TITLED else "Retrieval report"
+    names = [run.label for run in runs]
     document = {
         "ragkpi": __version__,
         "kind": "report",
-        "title": visible(title) if title else titled,
-        "notes": notes,
+        "title": ", ".join(names) if len(runs) <= _TITLED else "Retrieval report",
+        "notes": list(dict.fromkeys(notes)),
         "measures": [
             {"name": m.name, "better": m.measure.better, "definition": m.measure.help}
             for m in numeric
         ],
         "explanation": [
-            *next((one.explanation for one in decided.values()), ()),
+            *(decision.explanation if decision else ()),
             f"judged: the share of judged documents in the top {CUTOFF} of the queries",
             f"Signature: {signature.long()}",
         ],
-        "pool": pooled,
+        "pool": evaluated is not None and session.pool is not None,
         "relevance_level": max(session.settings.relevance_level, 1),
         "cutoff": CUTOFF,
         "hidden": HIDDEN,
         "runs": [run.name for run in runs],
-        "names": [run.label for run in runs],
-        "advice": advice(slices[0], ordered[0], more, bounds),
+        "names": names,
+        "advice": advice(slices[0], ordered[0], more_queries(runs, decision, procedure), bounds),
         "queries": [decoded(query) for query in queries],
         "query_texts": [
             _text(of_queries[query]) if query in of_queries else None for query in queries
         ],
         "per_query": {m.name: _per_query(runs, m) for m in numeric if m.is_printed("query")},
         "slices": slices,
-        "details": [detail.document(pooled=pooled) for detail in details],
+        "details": [detail.document() for detail in details],
         "texts": {decoded(name): _text(text) for name, text in sorted(of_documents.items())},
     }
     if bounds:
-        document["holes"] = holes_object(bounds, [runs[leader].label for leader in leaders])
+        document["holes"] = holes_object(bounds, [names[leader] for leader in leaders])
     return document
 
 
@@ -264,7 +257,7 @@ def section_object(
     name: str,
     queries: IntArray,
     leaders: Sequence[int],
-    decided: Mapping[str, Decision],
+    decision: Decision | None,
 ) -> dict[str, Any]:
     """Collect the sections of a slice of queries, valid under ``schema.json#/$defs/report_slice``.
 
@@ -273,7 +266,14 @@ def section_object(
     """
     runs, bootstrap = [run.over(queries) for run in runs], procedure.bootstrap
     bounds = [intervals_of(run.scores, bootstrap) for run in runs]
-    differences = _compared(runs, metrics, procedure, leaders)
+    differences: dict[str, dict[int, list[Difference]]] = {metric.name: {} for metric in metrics}
+    compared = [metric for metric in metrics if metric.is_comparable]
+    if len(runs) > 1 and compared:
+        names, scores = [run.name for run in runs], [only(run.scores, compared) for run in runs]
+        comparisons = compare_each(names, scores, procedure, leaders)
+        for baseline, comparison in zip(leaders, comparisons, strict=True):
+            for of_metric in comparison.by_metric:
+                differences[of_metric[0].metric.name][baseline] = of_metric
     parts: dict[str, Any] = {
         "name": name,
         "queries": queries.tolist(),
@@ -283,8 +283,8 @@ def section_object(
                 runs,
                 metric,
                 [of_run.get(metric.name, UNKNOWN) for of_run in bounds],
-                {b: differences[name, b] for name, b in differences if name == metric.name},
-                decided.get(metric.name),
+                differences[metric.name],
+                decision if decision and decision.metric is metric else None,
                 procedure.limit,
             )
             for metric in metrics
@@ -302,25 +302,6 @@ def section_object(
                 _diagnosis(run, judged, judgements) for run, judged in first if judged
             ]
     return parts
-
-
-def _compared(
-    runs: Sequence[ReportedRun],
-    metrics: Sequence[Metric],
-    procedure: Procedure,
-    baselines: Sequence[int],
-) -> dict[tuple[str, int], list[Difference]]:
-    """Compare every run with some of the runs, by metric and baseline."""
-    compared = [metric for metric in metrics if metric.is_comparable]
-    if len(runs) < 2 or not compared:
-        return {}
-    names, scores = [run.name for run in runs], [only(run.scores, compared) for run in runs]
-    comparisons = compare_each(names, scores, procedure, baselines)
-    return {
-        (of_metric[0].metric.name, baseline): of_metric
-        for baseline, comparison in zip(baselines, comparisons, strict=True)
-        for of_metric in comparison.by_metric
-    }
 
 
 def _depth(run: ReportedRun, judged: Judged, graded: bool) -> dict[str, Any]:
@@ -364,9 +345,7 @@ def _todo(answer: Answer, decision: object) -> dict[str, str]:
 
 def holes_object(bounds: HoleBounds, labels: Sequence[str]) -> dict[str, Any]:
     """Return the answer and the charts of `ragkpi holes` on runs with these labels."""
-    few = len(bounds.holes.query) <= _MOST_HOLES
-    to_judge = candidates(bounds) if few else []
-    answer = holes_answer(bounds, labels, to_judge, _FIRST_TO_JUDGE, "hidden")
+    answer = holes_answer(bounds, labels, [], 0, "hidden")
     return _section(answer, holes_charts(bounds, labels))
 
 

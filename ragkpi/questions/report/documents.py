@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-import math
-from bisect import bisect_right
 from collections.abc import Collection, Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass
-from typing import Any, TypeAlias
+from typing import Any, Literal, TypeAlias
 
 import numpy as np
 
-from ragkpi.arrays import BoolArray, IntArray
 from ragkpi.files.query_files import Text, read_texts, texts_of_run
 from ragkpi.library.session import Session
 from ragkpi.measures.measure import Metric
@@ -20,7 +17,8 @@ from ragkpi.ranking.judgements import Judgements
 from ragkpi.ranking.reading import DEEPEST, Hits, RunParts
 from ragkpi.wording import decoded
 
-_MOST_ENTRIES = 350_000  # of all queries together: about 2 MB
+DEPTH = 100  # documents to show per query and run
+_MOST_PLACES = 100_000  # in all rankings together: about 2 MB
 
 # The first documents of a run by query index in the judgements: id and judgement row, or -1.
 _Rankings: TypeAlias = Mapping[int, Sequence[tuple[bytes, int]]]
@@ -33,7 +31,7 @@ class QueryDetail:
     Attributes
     ----------
     levels, pool_ranks
-        Of each document; None if it is unjudged, or not in the pool.
+        Of each document; None if it is unjudged, or not in the pool. Without a pool, no ranks.
     rankings
         For each run its first documents, as indices in `documents`.
     below
@@ -47,17 +45,9 @@ class QueryDetail:
     rankings: list[list[int]]
     below: list[list[list[int]]]
 
-    @property
-    def entries(self) -> int:
-        """The size of the query on the page, in places of a ranking, which take 4 bytes."""
-        below = sum(map(len, self.below))
-        return 5 * len(self.documents) + sum(map(len, self.rankings)) + 2 * below
-
-    def document(self, *, pooled: bool) -> dict[str, Any]:
-        """Return the query as a JSON object; with ranks in the pool if there is one."""
-        documents = [decoded(name) for name in self.documents]
-        ranks = self.pool_ranks if pooled else []
-        return {**vars(self), "documents": documents, "pool_ranks": ranks}
+    def document(self) -> dict[str, Any]:
+        """Return the query as a JSON object."""
+        return {**vars(self), "documents": [decoded(name) for name in self.documents]}
 
 
 def telling_queries(runs: Sequence[ReportedRun], main: Metric, most: int) -> list[int]:
@@ -69,17 +59,13 @@ def telling_queries(runs: Sequence[ReportedRun], main: Metric, most: int) -> lis
     values = np.nan_to_num(values * main.measure.sign, nan=0.0, posinf=1e308, neginf=-1e308)
     spread = values.max(axis=0) - values.min(axis=0)
     order = np.lexsort((values.mean(axis=0), -spread))
-    return [int(query) for query in order[:most]]
+    return [int(query) for query in order[: min(most, _MOST_PLACES // (len(runs) * DEPTH))]]
 
 
 def query_details(
-    session: Session,
-    runs: Sequence[ReportedRun],
-    hits: Sequence[Hits],
-    queries: Sequence[int],
-    depth: int,
+    session: Session, runs: Sequence[ReportedRun], hits: Sequence[Hits], queries: Sequence[int]
 ) -> list[QueryDetail]:
-    """Collect the documents of queries, by number, down to a depth of each run.
+    """Collect the documents of queries, by number, down to `DEPTH` of each run.
 
     `hits` were read with the names of documents to that depth.
     """
@@ -87,15 +73,13 @@ def query_details(
         return []
     judgements, ids = session.judgements, runs[0].scores.queries
     shown = {judgements.index[ids[query]] for query in queries}
-    rankings = [_rankings(run, judgements, shown, session.settings, depth) for run in hits]
+    rankings = [_rankings(run, judgements, shown, session.settings, DEPTH) for run in hits]
     pool: _Rankings = {}
     if session.pool is not None:
         of_pool = session.read_pool(judgements, RunParts(depth=DEEPEST))
         pool = _rankings(of_pool, judgements, shown, Settings(), DEEPEST)
     judged = [run.judged for run in runs if run.judged]
-    details = [_detail(query, ids[query], judged, rankings, pool, judgements) for query in queries]
-    entries = np.cumsum([query.entries for query in details])
-    return details[: int(np.searchsorted(entries, _MOST_ENTRIES, side="right"))]
+    return [_detail(query, ids[query], judged, rankings, pool, judgements) for query in queries]
 
 
 def _rankings(
@@ -146,17 +130,16 @@ def _detail(
         query,
         list(place),
         [level if level >= 0 else None for level in levels],
-        [pool_rank.get(name) for name in place],
+        [pool_rank.get(name) for name in place] if pool else [],
         [[place[name] for name, _ in top] for top in tops],
         below,
     )
 
 
-BUDGET = 3_800_000  # bytes of all texts of documents together, with `_AROUND` for each
-_AROUND = 40  # bytes: the id, the length, quotes
+BUDGET = 3_800_000  # bytes of all texts of documents together
 LONGEST = 2_000  # characters of a text
 _FIRST = 10  # people read the first documents of a run, and skim the rest
-_FAVOUR = 8  # factor by which texts of the first documents may be longer
+_FAVOUR = 8  # factor by which texts of first and of relevant documents may be longer
 
 TextSource = str | Mapping[bytes, Text] | None  # the path of a file of texts, or texts by id
 
@@ -170,7 +153,7 @@ def page_texts(
 ) -> tuple[dict[bytes, Text], dict[bytes, Text]]:
     """Read the texts of queries and of documents that the page shows, by id.
 
-    Run files can contain texts, used for ids without another text.
+    Run files can contain texts, used for ids without another text. Texts are cut so that all fit.
     """
     names = {name for detail in details for name in detail.documents}
     documents: dict[bytes, Text] = {}
@@ -188,8 +171,13 @@ def page_texts(
         if (detail.levels[document] or 0) > 0
         or any(document in ranking[:_FIRST] for ranking in detail.rankings)
     }
-    cut_queries = {id_: _cut(text, LONGEST) for id_, text in of_queries.items()}
-    return cut_queries, _fitted(documents, favoured)
+    shares = sum(_FAVOUR if id_ in favoured else 1 for id_ in documents)
+    share = BUDGET // max(shares, 1)
+    cut = {id_: _cut(text, LONGEST, BUDGET) for id_, text in of_queries.items()}
+    return cut, {
+        id_: _cut(text, LONGEST, share * _FAVOUR if id_ in favoured else share)
+        for id_, text in documents.items()
+    }
 
 
 def _texts(source: TextSource, ids: Collection[bytes]) -> Mapping[bytes, Text]:
@@ -200,28 +188,10 @@ def _among(texts: Mapping[bytes, Text], ids: Collection[bytes]) -> Mapping[bytes
     return {id_: text for id_, text in texts.items() if id_ in ids}
 
 
-def _fitted(texts: Mapping[bytes, Text], favoured: Collection[bytes]) -> dict[bytes, Text]:
-    """Cut texts to the maximum length at which all fit; favoured texts can be longer."""
-    heads = [text[:LONGEST] for text, _ in texts.values()]
-    length = np.array([len(text) for text in heads], dtype=np.int64)
-    octets = np.array([len(text.encode("utf-8", "replace")) for text in heads], dtype=np.int64)
-    bytes_each = octets / np.maximum(length, 1)
-    first = np.array([id_ in favoured for id_ in texts], dtype=np.bool_)
-
-    def size(limit: int) -> int:
-        limits = _limits(first, limit)
-        octets = np.minimum(length, limits) * bytes_each + _AROUND * (limits > 0)
-        return math.ceil(float(octets.sum()))
-
-    most = bisect_right(range(1, LONGEST + 1), BUDGET, key=size)
-    limits = zip(texts.items(), _limits(first, most).tolist(), strict=True)
-    return {id_: _cut(text, limit) for (id_, text), limit in limits if limit}
-
-
-def _limits(first: BoolArray, length: int) -> IntArray:
-    return np.where(first, length, length // _FAVOUR if length < LONGEST else length)
-
-
-def _cut(text: Text, length: int) -> Text:
-    head, whole = text
-    return Text((head[:length], whole))
+def _cut(text: Text, characters: int, octets: int) -> Text:
+    """Cut a text to a number of characters, and to a number of bytes."""
+    head, length = text
+    encoded = head[:characters].encode("utf-8", "surrogatepass")
+    rest: Literal["ignore", "surrogatepass"]
+    rest = "ignore" if len(encoded) > octets else "surrogatepass"  # part of a character
+    return Text((encoded[:octets].decode("utf-8", rest), length))

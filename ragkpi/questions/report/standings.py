@@ -30,18 +30,14 @@ from ragkpi.ranking.judged import Judged
 from ragkpi.reports.names import short_names
 from ragkpi.statistics.all_pairs import compare_all
 from ragkpi.statistics.bootstrap import Interval
-from ragkpi.statistics.paired import (
-    Claim,
-    Difference,
-    Procedure,
-    comparable_samples,
-)
+from ragkpi.statistics.paired import Claim, Difference, Procedure, comparable_samples
 from ragkpi.statistics.power import (
     FEWEST_IN_PILOT,
     least_difference,
-    noise_of_runs,
+    noise_of,
     queries_needed,
 )
+from ragkpi.statistics.replicates import systems_of
 from ragkpi.wording import (
     NOT_AVAILABLE,
     as_json,
@@ -50,6 +46,7 @@ from ragkpi.wording import (
     percent,
     rounded,
     visible,
+    with_interval,
 )
 
 CUTOFF = 10  # documents that a reader sees, for parts of the page with a fixed depth
@@ -84,11 +81,6 @@ class ReportedRun:
         judged = self.judged and part_of(self.judged, queries)
         return replace(self, scores=self.scores.over(queries), judged=judged, best=best)
 
-    @property
-    def judged_share(self) -> float:
-        """The judged share of the documents down to `CUTOFF`; NaN if there are none."""
-        return self.judged.share_judged(CUTOFF) if self.judged else math.nan
-
 
 def reported_runs(
     names: Sequence[str], scores: Sequence[Scores], evaluated: Evaluations | None
@@ -109,38 +101,34 @@ def reported_runs(
 
 @dataclass(frozen=True)
 class Decision:
-    """The result of the test of all pairs by a metric over all queries.
+    """The result of the test of all pairs by the deciding metric over all queries.
 
     `p` is corrected for all pairs, (R, R); `claims` are about every run but the best, by name.
     """
 
+    metric: Metric
     claims: Mapping[str, Claim]
     p: FloatArray
     sentences: Sequence[str]
     explanation: Sequence[str]
 
 
-def decisions(
+def decide(
     runs: Sequence[ReportedRun],
-    metrics: Sequence[Metric],
+    metric: Metric | None,
     procedure: Procedure,
     judging: Judging | None,
-) -> dict[str, Decision]:
-    """Decide as ``ragkpi compare --all-pairs`` does, by name of the metrics that decide."""
-    metrics = [metric for metric in metrics if metric.is_comparable]
-    metrics = metrics if procedure.family == "all" else metrics[:1]
-    if len(runs) < 2 or not metrics:
-        return {}
+) -> Decision | None:
+    """Decide as ``ragkpi compare --all-pairs`` does; None for one run or without a metric."""
+    if len(runs) < 2 or metric is None:
+        return None
     labels = {run.name: run.label for run in runs}
-    pairs = compare_all(list(labels), [only(run.scores, metrics) for run in runs], procedure)
+    pairs = compare_all(list(labels), [only(run.scores, [metric]) for run in runs], procedure)
+    (tested,) = pairs.claims
     doubts = {labels[name]: doubt for name, doubt in doubts_of(pairs, judging).items()}
     labelled = replace(pairs, names=list(labels.values()))
-    explanation = explained(labelled)
-    decided = {}
-    for one in pairs.claims:
-        verdict = sentences(replace(labelled, by_metric=[one]), doubts)
-        decided[one.metric.name] = Decision(beaten_by_best(pairs, one), one.p, verdict, explanation)
-    return decided
+    claims, said = beaten_by_best(pairs, tested), sentences(labelled, doubts)
+    return Decision(metric, claims, tested.p, said, explained(labelled))
 
 
 def standing_object(
@@ -160,52 +148,41 @@ def standing_object(
     numbers = [(of.low, value, of.high) for value, of in zip(values, intervals, strict=True)]
     finite = [x for x in itertools.chain(*numbers) if math.isfinite(x)] or [0.0]
     low, high = min(finite), max(finite)
-    wide = (high - low) or 1.0
+    ahead = {d.run: d.difference for d in differences.get(order[0], ())}
 
-    def share(number: float) -> float:
+    def share(number: float) -> float | int | str | None:
         """Return the position of a number between the minimum and the maximum, from 0 to 1."""
-        return (number - low) / wide if math.isfinite(number) else math.nan
+        place = (number - low) / ((high - low) or 1.0)
+        return as_json(place if math.isfinite(number) else math.nan, "decimal", 4)
 
-    ahead = {
-        d.run: rounded(d.difference, style, signed=True) for d in differences.get(order[0], ())
-    }
-
-    def cells(number: int) -> dict[str, Any]:
-        name, (low, value, high) = runs[number].name, numbers[number]
-        judged = runs[number].judged_share
-        return {
+    rows = []
+    for number in order:
+        run, (start, value, end) = runs[number], numbers[number]
+        judged = run.judged.share_judged(CUTOFF) if run.judged else math.nan
+        row = {
             "run": number,
             "value": rounded(value, style),
-            "interval": [] if math.isnan(low) else [rounded(low, style), rounded(high, style)],
+            "interval": [] if math.isnan(start) else [rounded(x, style) for x in (start, end)],
             "judged": NOT_AVAILABLE if math.isnan(judged) else percent(judged),
-            "shares": [as_json(share(x), "decimal", 4) for x in numbers[number]],
-            **({"difference": ahead[name]} if name in ahead else {}),
-            **({"claim": decision.claims[name]} if decision and name in decision.claims else {}),
+            "shares": [share(x) for x in numbers[number]],
         }
-
-    def pairs(baseline: int) -> dict[str, list[str]]:
+        if run.name in ahead:
+            row["difference"] = rounded(ahead[run.name], style, signed=True)
+        if decision and run.name in decision.claims:
+            row["claim"] = decision.claims[run.name]
+        rows.append(row)
+    pairs = {}
+    for baseline, of_runs in differences.items():
         others = (number for number in range(len(runs)) if number != baseline)
         p = decision.p[baseline] if decision else [None] * len(runs)
-        of_runs = zip(others, differences[baseline], strict=True)
-        return {str(other): _pair_text(d, p[other], limit) for other, d in of_runs}
-
+        each = zip(others, of_runs, strict=True)
+        pairs[str(baseline)] = {str(other): _pair_text(d, p[other], limit) for other, d in each}
     return {
         "verdict": decision.sentences if decision else [_description(runs, metric)],
-        "rows": [cells(number) for number in order],
-        "ticks": [
-            [as_json(share(at), "decimal", 4), f"{at:.4g}"] for at in _ticks(low, low + wide)
-        ],
-        "pairs": {str(baseline): pairs(baseline) for baseline in differences},
+        "rows": rows,
+        "ticks": [[share(end), f"{end:.4g}"] for end in dict.fromkeys((low, high))],
+        "pairs": pairs,
     }
-
-
-def _ticks(low: float, high: float) -> list[float]:
-    """Return some round numbers from the minimum to the maximum of an axis."""
-    slack = 1e-9 * (high - low)
-    step = 10.0 ** math.floor(math.log10((high - low) / 2))
-    step *= next((factor for factor in (1, 2, 5) if (high - low) / (factor * step) <= 6), 10)
-    first, last = math.ceil((low - slack) / step), math.floor((high + slack) / step)
-    return [count * step for count in range(first, last + 1)]
 
 
 def best_first(runs: Sequence[ReportedRun], metric: Metric, decision: Decision | None) -> list[int]:
@@ -234,10 +211,9 @@ def _description(runs: Sequence[ReportedRun], metric: Metric) -> str:
 
 def _pair_text(d: Difference, p: float | None, limit: float) -> list[str]:
     """Return the claim about a pair, and a text that follows the names; p is None if untested."""
-    style = d.metric.measure.style
-    change, *bounds = (rounded(x, style, signed=True) for x in (d.difference, *d.interval))
+    change = with_interval(d.difference, d.interval, d.metric.measure.style, signed=True)
     outcomes = f"wins on {counted(d.wins, 'query', 'queries')}, ties on {d.ties}, loses on"
-    text = f"{outcomes} {d.losses}: {change} [{', '.join(bounds)}] for this pair alone"
+    text = f"{outcomes} {d.losses}: {change} for this pair alone"
     if p is None:
         return ["described", text]
     claim = d.decided(p, limit).decision
@@ -245,15 +221,18 @@ def _pair_text(d: Difference, p: float | None, limit: float) -> list[str]:
 
 
 def more_queries(
-    runs: Sequence[ReportedRun], metric: Metric, decision: Decision | None, procedure: Procedure
+    runs: Sequence[ReportedRun], decision: Decision | None, procedure: Procedure
 ) -> str:
     """Advise on more queries if the best run and the next do not differ significantly; else "".
 
     It gives the difference that these queries detect, whatever they show.
     """
+    if decision is None:
+        return ""
+    metric = decision.metric
     two = [runs[number] for number in best_first(runs, metric, decision)[:2]]
     alone = all(run.scores.seeds == 1 for run in two)
-    if not alone or decision is None or decision.claims[two[1].name] != "undecided":
+    if not alone or decision.claims[two[1].name] != "undecided":
         return ""
     names, scores = [run.name for run in two], [only(run.scores, [metric]) for run in two]
     (sample,) = comparable_samples(names, scores, procedure)
@@ -263,7 +242,8 @@ def more_queries(
             "more, ragkpi power computes how many you need."
         )
     try:
-        (noise,) = noise_of_runs(sample, procedure.bootstrap)
+        best, next_best = systems_of(sample)[0]
+        noise = noise_of(best, next_best, sample.queries, procedure.bootstrap)
     except UsageError:  # the two runs never differ, or by a constant
         return ""
     seen = least_difference(sample.queries, noise, alpha=procedure.limit)
@@ -276,10 +256,7 @@ def more_queries(
 
 
 def advice(
-    part: Mapping[str, Any],
-    main: Metric,
-    more: str,
-    bounds: HoleBounds | None,
+    part: Mapping[str, Any], main: Metric, more: str, bounds: HoleBounds | None
 ) -> list[dict[str, str]]:
     """Choose at most three pieces of advice, each with the section that shows the reason.
 

@@ -161,7 +161,7 @@ def test_the_page_leads_with_the_best_run_and_says_what_is_tested(driver, page, 
 
 def test_the_verdict_is_read_first_and_what_it_rests_on_is_folded(driver, page, ragkpi):
     best_first = FUSION, DENSE, BM25
-    options = "--first", "10", "--format", "json"
+    options = "--first", "0", "--format", "json"
     arguments = ("holes", "-c", *ARGUMENTS, *options, "qrels.txt", *best_first)
     holes = json.loads(ragkpi(*arguments, folder=FIXTURES).out)
     assert text_of(driver, "#holes-body > :first-child") == " ".join(holes["answer"])
@@ -274,7 +274,7 @@ def test_hostile_ids_texts_and_names_stay_text(driver, ragkpi, tmp_path):
     (tmp_path / "corpus.jsonl").write_text(lines)
     done = ragkpi(
         *("report", "-o", "page.html", "--corpus", "corpus.jsonl", "-m", "P.1"),
-        *("--title", "</title><script>window.broken=1</script>", "qrels", "<b>&\"run'", "other"),
+        *("qrels", "<b>&\"run'", "<script>window.broken++<script>=other"),
         folder=tmp_path,
     )
     assert done.status == 0, done.err
@@ -365,7 +365,7 @@ def test_any_number_of_runs_is_led_by_the_best_one(driver, ragkpi, tmp_path, num
             documents = [f"d{query}" if at == rank else f"x{run}_{at}" for at in range(10)]
             lines += [f"q{query} Q0 {d} {at} {-at} r\n" for at, d in enumerate(documents)]
         (tmp_path / name).write_text("".join(lines))
-    done = ragkpi("report", "-o", "page.html", "--title", "T", "qrels", *names, folder=tmp_path)
+    done = ragkpi("report", "-o", "page.html", "qrels", *names, folder=tmp_path)
     assert done.status == 0, done.err
     assert (tmp_path / "page.html").stat().st_size < 4_000_000
     with window(driver, 1280, 900):

@@ -147,8 +147,9 @@ def test_details_are_the_files_lines(report):
         assert {name for name, level in judged[query].items() if level > 0} <= set(documents)
 
 
-def test_documents_of_few_queries_when_few_are_asked_for(report):
-    found = report(*MEASURES, "--detail-queries", "2", "--detail-depth", "3", "qrels.txt", *RUNS)
+def test_documents_of_few_queries_when_few_are_asked_for(report, monkeypatch):
+    monkeypatch.setattr("ragkpi.questions.report.documents.DEPTH", 3)
+    found = report(*MEASURES, "--detail-queries", "2", "qrels.txt", *RUNS)
     cells = found["per_query"]["ndcg_cut_10"]
     values = [[cells["numbers"][place] for place in places] for places in cells["runs"]]
     spread = [max(of_query) - min(of_query) for of_query in zip(*values, strict=True)]
@@ -158,9 +159,10 @@ def test_documents_of_few_queries_when_few_are_asked_for(report):
     assert any("2 queries of 12" in note for note in found["notes"])
 
 
-def test_relevant_documents_below_the_shown_ones_keep_their_rank(report):
+def test_relevant_documents_below_the_shown_ones_keep_their_rank(report, monkeypatch):
     whole = report(*MEASURES, "qrels.txt", *RUNS)
-    cut = report(*MEASURES, "--detail-depth", "1", "qrels.txt", *RUNS)
+    monkeypatch.setattr("ragkpi.questions.report.documents.DEPTH", 1)
+    cut = report(*MEASURES, "qrels.txt", *RUNS)
     ranks = {
         (one["query"], run, one["documents"][place]): rank
         for one in whole["details"]
@@ -247,20 +249,22 @@ def test_what_cannot_be_a_page_is_refused_in_a_line(ragkpi, arguments, said):
 
 
 @pytest.mark.parametrize(
-    "how",
+    ("how", "depth"),
     [
-        {"pool": f"{FIXTURES / 'first_stage.run'}"},
-        {"unjudged": "removed", "max_retrieved": 7, "detail_depth": 5},
-        {"detail_depth": 3, "detail_queries": 4},
+        ({"pool": f"{FIXTURES / 'first_stage.run'}"}, 100),
+        ({"unjudged": "removed", "max_retrieved": 7}, 5),
+        ({"detail_queries": 4}, 3),
     ],
 )
-def test_runs_of_many_queries_show_the_same_documents(how, monkeypatch):
+def test_runs_of_many_queries_show_the_same_documents(how, depth, monkeypatch):
     """Of many queries, names are kept no deeper than documents are shown."""
     qrels, runs = FIXTURES / "qrels.txt", [FIXTURES / "reranked.run", FIXTURES / "dense.run"]
+    for module in ("documents", "content"):
+        monkeypatch.setattr(f"ragkpi.questions.report.{module}.DEPTH", depth)
     once = ragkpi_report(qrels, runs, **how).data["details"]
     monkeypatch.setattr("ragkpi.questions.report.content._MOST_CELLS", 0)
     assert ragkpi_report(qrels, runs, **how).data["details"] == once
-    assert any(place for query in once for place in query["below"]) == ("detail_depth" in how)
+    assert any(place for query in once for place in query["below"]) == (depth < 100)
 
 
 def test_stored_results_make_the_page_of_their_runs_without_documents(report, ragkpi, tmp_path):

@@ -10,7 +10,7 @@ from scipy import stats
 from ragkpi.questions.report.standings import (
     ReportedRun,
     best_first,
-    decisions,
+    decide,
     more_queries,
 )
 from ragkpi.statistics.paired import Procedure
@@ -40,7 +40,7 @@ def runs(*levels):
     ],
 )
 def test_the_sentence_names_all_that_may_be_best(levels, said):
-    decision = decisions(runs(*levels), [MAP], Procedure(), None)["map"]
+    decision = decide(runs(*levels), MAP, Procedure(), None)
     assert re.match(said, decision.sentences[0])
 
 
@@ -51,7 +51,7 @@ def test_runs_that_may_be_best_stand_before_those_shown_to_be_worse():
         ReportedRun(name, name, scores([(MAP, 0.5 + values)]), None)
         for name, values in (("a", steady), ("b", steady - 0.05), ("c", noisy - noisy.mean() - 0.1))
     ]
-    decision = decisions(made, [MAP], Procedure(), None)["map"]
+    decision = decide(made, MAP, Procedure(), None)
     assert decision.claims == {"b": "worse", "c": "undecided"}
     assert best_first(made, MAP, None) == [0, 1, 2]
     assert best_first(made, MAP, decision) == [0, 2, 1]
@@ -59,15 +59,15 @@ def test_runs_that_may_be_best_stand_before_those_shown_to_be_worse():
 
 def test_a_stricter_level_claims_less():
     some = runs(0.3, 0.306)
-    p = decisions(some, [MAP], Procedure(), None)["map"].p[0, 1]
+    p = decide(some, MAP, Procedure(), None).p[0, 1]
     for level, claim in ((1 - 1.5 * p, "worse"), (1 - p / 1.5, "undecided")):
         procedure = Procedure()
         strict = Procedure(bootstrap=type(procedure.bootstrap)(level=level))
-        assert set(decisions(some, [MAP], strict, None)["map"].claims.values()) == {claim}
+        assert set(decide(some, MAP, strict, None).claims.values()) == {claim}
 
 
 def test_one_run_decides_nothing():
-    assert decisions(runs(0.5), [MAP], Procedure(), None) == {}
+    assert decide(runs(0.5), MAP, Procedure(), None) is None
 
 
 def advised(differences):
@@ -76,8 +76,7 @@ def advised(differences):
         ReportedRun(name, name, scores([(MAP, values)]), None)
         for name, values in (("a", np.full(len(differences), 0.5)), ("b", 0.5 - differences))
     ]
-    decided = decisions(some, [MAP], Procedure(), None)["map"]
-    return more_queries(some, MAP, decided, Procedure())
+    return more_queries(some, decide(some, MAP, Procedure(), None), Procedure())
 
 
 def test_the_page_says_what_its_queries_detect_whatever_difference_they_show():
