@@ -84,7 +84,7 @@ def power(
     >>> plan.rows[0]["queries"]
     56
     """
-    session = session_of(qrels, measures, how)
+    session = session_of(qrels, measures, how, Estimating)
     bootstrap = bootstrap_of(how, clusters=session.clusters)
     if not 0.5 <= power < 1:
         raise UsageError(f"{spell('power')} {power}: expected a probability from 0.5, below 1")
