@@ -78,7 +78,7 @@ def test_planted_correlation_is_found():
     expected = stats.spearmanr(x, planted)[0]
     low, high = found.overall[0].interval
     assert expected - 0.06 < low < expected < high < expected + 0.06
-    assert (found.lead.first, found.lead.second) == (["P_10"], "recip_rank")
+    assert found.lead.first == ["P_10"]
     assert found.lead.share > 0.95
     assert found.lead.rivals == []
     assert verdict(found).startswith("P_10 tracks quality best: rank correlation 0.")
@@ -155,12 +155,12 @@ def test_one_measure_gets_a_sentence():
     planted = values_of(judged, "P.10")
     tracks = verdict(calibration(["P.10"], (judged, quality(judged, planted))))
     # One of 201 permutations.
-    assert tracks == "P_10 tracks quality: rank correlation 1.00 [1.00, 1.00], p = 0.005."
+    assert tracks == "P_10 tracks quality: rank correlation 1.00 [1.00, 1.00], p = 0.0050."
     against = verdict(calibration(["P.10"], (judged, quality(judged, -planted))))
     assert (
         against
         == "P_10 is negatively correlated with quality: rank correlation -1.00 [-1.00, -1.00], "
-        "p = 0.005."
+        "p = 0.0050."
     )
     assert verdict(calibration(["P.10"], (judged, noise(1, judged)))).startswith(
         "P_10 does not significantly track quality: rank correlation "
@@ -179,9 +179,9 @@ def test_a_measure_against_quality_does_not_track_it():
     judged = made(40, 21)
     scores = quality(judged, -values_of(judged, "P.10"))
     said = verdict(calibration(["P.10", "recip_rank"], (judged, scores)))
-    assert re.match(r"P_10( and 1 more are| is) negatively correlated ", said)
+    assert said.startswith("P_10 is negatively correlated ")
     assert " -1.00 [" in said
-    assert said.endswith("Neither measure significantly tracks it.")
+    assert " tracks " not in said
 
 
 @pytest.mark.parametrize("differing", range(1, 8))
@@ -208,7 +208,7 @@ def test_a_measure_that_tracks_has_an_interval_above_0():
     wide = [replace(one, interval=Interval(-0.05, 1.0)) for one in found.overall]
     said = verdict(replace(found, overall=wide))
     assert " does not significantly track " in said
-    assert said.endswith("1.00 [-0.05, 1.00], p = 0.005, but the interval contains 0.")
+    assert said.endswith("1.00 [-0.05, 1.00], p = 0.0050, but the interval contains 0.")
     close = [replace(one, interval=Interval(0.0012, 1.0)) for one in found.overall]
     assert "tracks quality: rank correlation 1.00 [0.001, 1.00]" in verdict(
         replace(found, overall=close)
@@ -244,11 +244,11 @@ def test_within_and_over_queries_may_point_apart():
     assert found.within[0].rho == pytest.approx(-1)
     assert verdict(found).endswith(
         "But among the runs of one query it is negatively correlated with quality "
-        "(-1.00 [-1.00, -1.00], p = 0.005)."
+        "(-1.00 [-1.00, -1.00], p = 0.0050)."
     )
     alike = verdict(calibration(["P.10"], *two_runs(1)))
     assert " It also does among " in alike
-    assert alike.endswith("(1.00 [1.00, 1.00], p = 0.005).")
+    assert alike.endswith("(1.00 [1.00, 1.00], p = 0.0050).")
 
 
 def test_within_queries_is_the_correlation_of_distances_from_the_means():

@@ -12,7 +12,7 @@ from ragkpi.charts.chart import Axis, Chart, IntervalChart, IntervalRow, Rule
 from ragkpi.library.interval_notes import interval_note
 from ragkpi.questions.calibrate.study import AHEAD, SIGNIFICANT, Calibration, Correlation, Lead
 from ragkpi.reports.layout import Answer, Cell, Column, filled, finite
-from ragkpi.wording import beside, counted, joined, percent, with_interval
+from ragkpi.wording import counted, joined, p_text, percent, with_interval
 
 _COLUMNS = [
     Column("measure"),
@@ -57,12 +57,10 @@ def _tested(correlation: Correlation) -> list[Cell]:
 
 
 def _notes(calibration: Calibration) -> Iterator[str]:
-    names: dict[str, list[str]] = {}
-    for correlation in calibration.overall:
-        if correlation.reason:
-            names.setdefault(correlation.reason, []).append(correlation.metric.name)
-    for reason, of_reason in names.items():
-        yield f"{_listed(of_reason)}: NA, {reason}"
+    reasons = {correlation.reason for correlation in calibration.overall} - {""}
+    for reason in sorted(reasons):
+        names = [one.metric.name for one in calibration.overall if one.reason == reason]
+        yield f"{_listed(names)}: NA, {reason}"
     if calibration.refused:
         refused = [metric.name for metric in calibration.refused]
         yield f"{', '.join(refused)}: left out, because it has no value per query"
@@ -106,12 +104,9 @@ def _verdict(calibration: Calibration) -> Iterator[str]:
         yield "No chosen measure has a direction (higher or lower is better)."
     else:
         best = next(c for c in overall if c.metric.name == lead.first[0])
-        if best.finding != "tracks":
-            yield _nothing_sentence(overall)
-            return
-        yield _tracking_sentence(best, lead)
+        yield _tracking_sentence(best, lead) if best.finding == "tracks" else _nothing(overall)
         for inside in calibration.within:
-            if inside.metric is best.metric and not inside.reason:
+            if inside.metric is best.metric and not inside.reason and best.finding == "tracks":
                 yield f"{_WITHIN_QUERIES[inside.finding]} ({_figures(inside)})."
 
 
@@ -125,49 +120,37 @@ _WITHIN_QUERIES = {
 def _tracking_sentence(best: Correlation, lead: Lead) -> str:
     alike = lead.first[1:]
     name = best.metric.name + (f" (like {_listed(alike, 2)})" if alike else "")
-    if not lead.second:
-        return f"{name} tracks quality: rank correlation {_figures(best)}."
-    ahead = f"{math.floor(lead.share * 100 + 1e-9)}% of the bootstrap samples"  # 94.9% is not 95%
+    figures = f"rank correlation {_figures(best)}"
+    if math.isnan(lead.share):
+        return f"{name} tracks quality: {figures}."
+    ahead = f"at least {math.floor(lead.share * 100 + 1e-9)}%"  # 94.9% is not 95%
     if not lead.rivals:
-        return (
-            f"{name} tracks quality best: rank correlation {_figures(best)}, ahead of every other "
-            f"measure in at least {ahead}."
-        )
-    of = f" of {lead.second}" if len(lead.rivals) > 1 else ""
+        ahead = f"ahead of every other measure in {ahead} of the bootstrap samples"
+        return f"{name} tracks quality best: {figures}, {ahead}."
     return (
-        f"{name} tracks quality: rank correlation {_figures(best)}. It is not distinguishable from "
-        f"{_listed(lead.rivals)} (ahead{of} in {ahead})."
+        f"{name} tracks quality: {figures}. It is not distinguishable from {_listed(lead.rivals)} "
+        f"(ahead in {ahead} of the bootstrap samples)."
     )
 
 
-def _nothing_sentence(overall: Sequence[Correlation]) -> str:
+def _nothing(overall: Sequence[Correlation]) -> str:
     directed = [c for c in overall if not c.reason and c.metric.measure.better != "neither"]
     against = [c for c in directed if c.finding == "runs against"]
     strongest = max(against or directed, key=lambda c: abs(c.strength))
-    name, figures = strongest.metric.name, _figures(strongest)
-    alone = len(directed) == 1
+    name, figures = strongest.metric.name, f"rank correlation {_figures(strongest)}"
     if against:
-        more = f" and {len(against) - 1} more are" if len(against) > 1 else " is"
-        rest = "" if alone else f" {_none_of(directed)} significantly tracks it."
-        return f"{name}{more} negatively correlated with quality: rank correlation {figures}.{rest}"
-    if alone:
-        return f"{name} does not significantly track quality: rank correlation {figures}."
-    none = f"{_none_of(directed)} significantly tracks quality"
-    return f"{none} (the strongest is {name}: rank correlation {figures})."
-
-
-def _none_of(measures: Sequence[Correlation]) -> str:
-    return "Neither measure" if len(measures) == 2 else f"None of the {len(measures)} measures"
+        return f"{name} is negatively correlated with quality: {figures}."
+    if len(directed) == 1:
+        return f"{name} does not significantly track quality: {figures}."
+    return f"No measure significantly tracks quality (the strongest is {name}: {figures})."
 
 
 def _figures(correlation: Correlation) -> str:
-    p = correlation.p
-    p_text = "p < 0.001" if p < 0.001 else f"p = {beside(p, SIGNIFICANT, 3 if p < 0.1 else 2)}"
-    low, high = correlation.interval
-    if p < SIGNIFICANT and low <= 0 <= high:
-        p_text += ", but the interval contains 0"
+    p, (low, high) = correlation.p, correlation.interval
+    contradiction = ", but the interval contains 0" if p < SIGNIFICANT and low <= 0 <= high else ""
     limit = 0 if p < SIGNIFICANT else None
-    return f"{with_interval(correlation.rho, (low, high), 'decimal', 2, limit=limit)}, {p_text}"
+    rho = with_interval(correlation.rho, (low, high), "decimal", 2, limit=limit)
+    return f"{rho}, {p_text(p)}{contradiction}"
 
 
 def _listed(names: Sequence[str], most: int = 3) -> str:

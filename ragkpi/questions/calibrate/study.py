@@ -15,7 +15,7 @@ from typing import Literal
 
 import numpy as np
 
-from ragkpi.arrays import FloatArray, IntArray
+from ragkpi.arrays import BoolArray, FloatArray, IntArray
 from ragkpi.measures.measure import Metric, score
 from ragkpi.ranking.judged import Judged
 from ragkpi.statistics.bootstrap import (
@@ -30,57 +30,58 @@ from ragkpi.statistics.correlation import kendall, max_correlation_p, pearson, r
 from ragkpi.statistics.units import Clusters, numbered_units
 from ragkpi.wording import counted
 
+FEWEST = 3  # observations; a correlation of fewer is meaningless
+FEWEST_RUNS = 3
+SIGNIFICANT = 0.05
+AHEAD = 0.95
+"""The minimum share of bootstrap samples in which the best measure beats each other one."""
+
 
 @dataclass(frozen=True)
 class Observed:
-    """N observations of quality of Q queries, with their R runs."""
+    """The quality of the responses of R runs to Q queries."""
 
-    queries: list[bytes]  # the queries with a score, in byte order
-    query: IntArray  # (N,): index of each observation's query in `queries`
-    quality: FloatArray  # (N,): quality of the response
-    run: IntArray  # (N,): number of each observation's run
-    runs: Sequence[tuple[Judged, IntArray]]  # each run with its rows that have a score
+    queries: list[bytes]  # the queries with a score of some run, in byte order
+    quality: FloatArray  # (R, Q); NaN without a score or without the query
+    runs: Sequence[Judged]
     unit: IntArray  # (Q,): the number of every query's unit, its cluster or itself
 
     def values(self, metric: Metric) -> FloatArray:
-        """Compute a metric of every observation, (N,); NaN is NA."""
-        parts = [score(judged, [metric]).columns[0].per_query[rows] for judged, rows in self.runs]
-        return np.concatenate(parts).astype(np.float64)
+        """Compute a metric where there is quality, (R, Q); NaN is NA."""
+        table = np.full(self.quality.shape, np.nan)
+        for row, judged in zip(table, self.runs, strict=True):
+            per_query = score(judged, [metric]).columns[0].per_query
+            value_of = dict(zip(judged.queries, per_query.tolist(), strict=True))
+            row[:] = [value_of.get(query, math.nan) for query in self.queries]
+        return np.where(np.isnan(self.quality), np.nan, table)
 
 
 def observe(
     runs: Sequence[tuple[Judged, Mapping[bytes, float]]], clusters: Clusters | None = None
 ) -> Observed:
     """Join judged runs with the quality of the responses generated from them."""
-    scored = [
-        (judged, np.flatnonzero([query in quality for query in judged.queries]))
-        for judged, quality in runs
-    ]
-    names = [judged.queries[row] for judged, rows in scored for row in rows.tolist()]
-    queries = sorted(set(names))
-    number_of = {query: number for number, query in enumerate(queries)}
-    query = np.array([number_of[name] for name in names], dtype=np.int64)
-    run = np.repeat(np.arange(len(runs)), [len(rows) for _, rows in scored])
-    quality = [runs[number][1][name] for number, name in zip(run.tolist(), names, strict=True)]
+    by_run = [{q: scores[q] for q in judged.queries if q in scores} for judged, scores in runs]
+    queries = sorted(set().union(*by_run))
+    quality = np.array([[of_run.get(q, math.nan) for q in queries] for of_run in by_run])
     unit = numbered_units(queries, clusters)
-    return Observed(queries, query, np.array(quality), run, scored, unit)
+    return Observed(queries, quality, [judged for judged, _ in runs], unit)
 
 
-def means(values: FloatArray, groups: IntArray) -> FloatArray:
-    """Average observations, (N,), by group, (G,); groups are 0, 1, … G - 1.
+def _mean(table: FloatArray, has_value: BoolArray) -> FloatArray:
+    """Average observations, (R, Q), over the runs, (Q,); NaN without a value.
 
-    Means are rounded to twelve digits of the largest value, since sums of equal numbers in another
-    order differ slightly, and equal means share a rank.
+    Means of several runs are rounded to twelve digits of the largest value, since sums of equal
+    numbers in another order differ slightly, and equal means share a rank.
     """
-    count = np.bincount(groups)
-    averages = np.bincount(groups, values) / count
-    return averages if count.max(initial=0) < 2 else _rounded(averages, values, 12)
-
-
-def _distances(values: FloatArray, averages: FloatArray) -> FloatArray:
-    """Subtract averages, rounded like `means` but to nine digits; NaN for infinite ones."""
     with np.errstate(invalid="ignore"):
-        return _rounded(values - averages, values, 9)
+        means = np.where(has_value, table, 0.0).sum(axis=0) / has_value.sum(axis=0)
+    return means if len(table) == 1 else _rounded(means, table[has_value], 12)
+
+
+def _from_mean(table: FloatArray, has_value: BoolArray) -> FloatArray:
+    """Subtract the means of queries, rounded like `_mean` but to nine digits, (R, Q)."""
+    with np.errstate(invalid="ignore"):
+        return _rounded(table - _mean(table, has_value), table[has_value], 9)
 
 
 def _rounded(numbers: FloatArray, values: FloatArray, digits: int) -> FloatArray:
@@ -92,26 +93,26 @@ def _rounded(numbers: FloatArray, values: FloatArray, digits: int) -> FloatArray
     return np.where(finite, np.round(numbers / largest, digits) * largest, numbers)
 
 
-FEWEST = 3  # observations; a correlation of fewer is meaningless
-FEWEST_RUNS = 3
-SIGNIFICANT = 0.05
-AHEAD = 0.95
-"""The minimum share of bootstrap samples in which the best measure beats each other one."""
-
-
-@dataclass(frozen=True)
 class Sample:
-    """A metric of n queries, or within queries of n observations around their means."""
+    """A metric over queries, or within queries of observations around their means.
 
-    metric: Metric
-    x: FloatArray  # (n,): the value of each
-    quality: FloatArray  # (n,)
-    query: IntArray  # (n,): index of the query of each
-    place: IntArray  # (n,): index of each among all queries, or within queries all observations
+    `x`, `quality` and `query`, (n,), are those of the observations with a value; `place` is the
+    index of each among `all_x`, of all queries or within queries of all observations, where NaN is
+    no value.
+    """
 
-    @property
-    def reason(self) -> str:
-        """Why there is no correlation; empty if there is one."""
+    def __init__(
+        self, metric: Metric, all_x: FloatArray, quality: FloatArray, query: IntArray
+    ) -> None:
+        has_value = ~np.isnan(all_x)
+        self.metric = metric
+        self.x, self.quality = all_x[has_value], quality[has_value]
+        self.query = query[has_value]
+        self.reason = self._reason()
+        self.tested = np.full(len(all_x), np.nan) if self.reason else all_x
+
+    def _reason(self) -> str:
+        """Say why there is no correlation; empty if there is one."""
         if len(self.x) < FEWEST:
             return f"{counted(len(self.x), 'observation')}, expected {FEWEST}"
         of_quality, of_value = (_variation(of, self.query) for of in (self.quality, self.x))
@@ -162,8 +163,7 @@ class Lead:
     """The certainty that a metric tracks quality best."""
 
     first: list[str]  # the metric with the largest rho, and metrics that always equal it
-    second: str  # the metric that it beats in the fewest bootstrap samples
-    share: float  # share of bootstrap samples in which the first beats the second
+    share: float  # the minimum share of bootstrap samples in which it beats another; NaN for none
     rivals: list[str]  # the metrics that it does not beat in `AHEAD` of the bootstrap samples
 
 
@@ -186,10 +186,20 @@ def calibrate(observed: Observed, metrics: Sequence[Metric], bootstrap: Bootstra
     """Correlate every metric with quality; metrics without a number per query are refused."""
     offered = [m for m in metrics if m.is_printed("query") and m.measure.numeric]
     values = {metric.name: observed.values(metric) for metric in offered}
-    over = [_over_queries(observed, metric, values[metric.name]) for metric in offered]
-    within = []
-    if len(observed.runs) > 1:
-        within = [_within_queries(observed, metric, values[metric.name]) for metric in offered]
+    quality, scored = observed.quality, ~np.isnan(observed.quality)
+    query = np.broadcast_to(np.arange(quality.shape[1]), quality.shape)[scored]
+    over, within = [], []
+    for metric in offered:
+        x = values[metric.name]
+        has_value = ~np.isnan(x)
+        means = _mean(x, has_value), _mean(quality, has_value)
+        over.append(Sample(metric, *means, np.arange(quality.shape[1])))
+        if len(observed.runs) > 1:
+            distance = _from_mean(x, has_value)
+            inside = has_value & (has_value.sum(axis=0) > 1) & np.isfinite(distance)
+            distance = np.where(inside, distance, np.nan)[scored]
+            of_quality = _from_mean(quality, has_value)[scored]
+            within.append(Sample(metric, distance, of_quality, query))
     replicates = _replicates([*over, *within], observed.unit, bootstrap)
     p_values = [*_p_over(over, observed, bootstrap), *_p_within(within, observed, bootstrap)]
     correlations = [
@@ -203,7 +213,6 @@ def calibrate(observed: Observed, metrics: Sequence[Metric], bootstrap: Bootstra
         )
         for sample, of_sample, p in zip([*over, *within], replicates, p_values, strict=True)
     ]
-
     resampled = zip(correlations[: len(over)], replicates, strict=False)
     return Calibration(
         observed,
@@ -218,37 +227,18 @@ def calibrate(observed: Observed, metrics: Sequence[Metric], bootstrap: Bootstra
     )
 
 
-def _over_queries(observed: Observed, metric: Metric, x: FloatArray) -> Sample:
-    """Average a metric of all observations, (N,), over the runs of each query."""
-    has_value = ~np.isnan(x)
-    query, of_query = np.unique(observed.query[has_value], return_inverse=True)
-    quality = means(observed.quality[has_value], of_query)
-    return Sample(metric, means(x[has_value], of_query), quality, query, query)
-
-
-def _within_queries(observed: Observed, metric: Metric, x: FloatArray) -> Sample:
-    """Subtract the means of each query from a metric of all observations, (N,)."""
-    has_value = ~np.isnan(x)
-    of_query = np.unique(observed.query[has_value], return_inverse=True)[1]
-    x, quality = x[has_value], observed.quality[has_value]
-    from_mean = _distances(x, means(x, of_query)[of_query])
-    inside = (np.bincount(of_query) > 1)[of_query] & np.isfinite(from_mean)
-    quality = _distances(quality, means(quality, of_query)[of_query])
-    place = np.flatnonzero(has_value)[inside]
-    return Sample(metric, from_mean[inside], quality[inside], observed.query[place], place)
-
-
 def _p_over(samples: Sequence[Sample], observed: Observed, bootstrap: Bootstrap) -> list[float]:
     """Test all metrics over queries: whole queries, or clusters of equal size, exchange quality."""
-    quality, unit = means(observed.quality, observed.query), observed.unit
+    quality, unit = _mean(observed.quality, ~np.isnan(observed.quality)), observed.unit
     return _adjusted(samples, quality, np.bincount(unit), unit, bootstrap)
 
 
 def _p_within(samples: Sequence[Sample], observed: Observed, bootstrap: Bootstrap) -> list[float]:
     """Test all metrics within queries: the runs of each query, or cluster, exchange quality."""
-    quality = observed.quality
-    quality = _distances(quality, means(quality, observed.query)[observed.query])
-    parts = np.stack([observed.unit[observed.query], observed.run])  # a run in a query or cluster
+    scored = ~np.isnan(observed.quality)
+    quality = _from_mean(observed.quality, scored)[scored]
+    run, query = np.nonzero(scored)
+    parts = np.stack([observed.unit[query], run])  # a run in a query or cluster
     (unit, _), part = np.unique(parts, axis=1, return_inverse=True)
     alike = np.stack([unit, np.bincount(part.ravel())])
     blocks = np.unique(alike, axis=1, return_inverse=True)[1].ravel()
@@ -263,12 +253,9 @@ def _adjusted(
     bootstrap: Bootstrap,
 ) -> list[float]:
     """Return p of each sample, corrected for all of them; NaN without a correlation."""
-    variables = np.full((len(samples), len(quality)), np.nan)
-    for variable, sample in zip(variables, samples, strict=True):
-        if not sample.reason:
-            variable[sample.place] = sample.x
-    if np.isnan(variables).all():
+    if all(sample.reason for sample in samples):
         return [math.nan] * len(samples)
+    variables = np.stack([sample.tested for sample in samples])
     trials = bootstrap.resamples, bootstrap.seed
     return [*map(float, max_correlation_p(variables, quality, blocks, *trials, unit))]
 
@@ -279,10 +266,10 @@ def _over_runs(observed: Observed, values: Mapping[str, FloatArray]) -> dict[str
         return {}
     by_metric = {}
     for name, x in values.items():
-        has_value = np.bincount(observed.query, ~np.isnan(x))
-        common = (has_value == len(observed.runs))[observed.query]
-        both = [means(of[common], observed.run[common]) for of in (x, observed.quality)]
-        by_metric[name] = rho(*both) if common.any() else math.nan
+        common = ~np.isnan(x).any(axis=0)
+        both = [of[:, common].T for of in (x, observed.quality)]
+        means = [_mean(of, np.ones(of.shape, dtype=np.bool_)) for of in both]
+        by_metric[name] = rho(*means) if common.any() else math.nan
     return by_metric
 
 
@@ -321,6 +308,5 @@ def _lead(replicates_by_metric: Sequence[tuple[Correlation, FloatArray]]) -> Lea
     shares = {
         name: float((best > other).mean()) for name, other in rho.items() if name not in first
     }
-    second = min(shares, key=lambda name: shares[name], default="")
     rivals = [name for name, share in shares.items() if share < AHEAD]
-    return Lead(first, second, shares.get(second, math.nan), rivals)
+    return Lead(first, min(shares.values(), default=math.nan), rivals)

@@ -11,7 +11,7 @@ import numpy as np
 
 from ragkpi.arrays import BoolArray, FloatArray
 from ragkpi.errors import NothingInCommonError, UsageError
-from ragkpi.measures.measure import SUM, Metric, MetricScores, Scores
+from ragkpi.measures.measure import SUM, Metric, MetricScores, Scores, names_of
 from ragkpi.reports.layout import Answer, Cell, Column, filled, finite
 from ragkpi.statistics.decisions import CorrectionName
 from ragkpi.statistics.prediction_powered import About, Corrected, Shape, Value, prediction_powered
@@ -20,7 +20,6 @@ from ragkpi.wording import beside, counted, exact_percent, rounded, with_interva
 
 FEWEST = 10  # queries with both judgements; fewer make intervals too narrow
 _FEW = 30  # with fewer queries, intervals assume values that are not very skewed
-_RARE = 10  # with fewer queries of the rarer of two values, an interval is too narrow
 _NAMED = 3  # runs in a verdict
 UNLIKELY = 0.05
 
@@ -36,7 +35,6 @@ class CorrectedMetric:
     metric: Metric
     run: str
     result: Corrected
-    rare: bool  # whether one of two outcomes is rare, without the interval of a rate
     p_corrected: float = math.nan  # of a difference, corrected for all; NaN for a value
 
 
@@ -49,10 +47,6 @@ class Sampling:
     rest: float  # the mean over the other queries
     p: float  # from Student's t test for equal means, corrected for all metrics
 
-    @property
-    def doubtful(self) -> bool:
-        return self.p < UNLIKELY
-
 
 @dataclass(frozen=True)
 class Correction:
@@ -62,7 +56,7 @@ class Correction:
     runs: Sequence[str]
     judges: tuple[str, str]  # the names of the human and of the other judgements
     corrected: list[CorrectedMetric]  # by metric, then by run
-    refused: list[tuple[Metric, str]]  # metrics without an estimate, and the reason
+    refused: list[Metric]  # metrics that are no mean over queries
     judged: int  # number of human-judged queries
     queries: int  # number of all queries of the other judge
     left_out: int  # number of queries with human judgements only
@@ -107,8 +101,7 @@ def correct(
             "add queries that only the LLM judged, or evaluate with the human file as QRELS"
         )
     people = [run.over(kept) for run in human]
-    refusals = [(metric, _refusal(metric)) for metric in human[0].metrics]
-    means = [metric for metric, reason in refusals if not reason]
+    means = [m for m in human[0].metrics if m.is_estimate and m.measure.aggregate is not SUM]
     if not means:
         raise UsageError("no chosen measure is a mean over queries; choose others with -m")
     estimated = [
@@ -126,20 +119,13 @@ def correct(
         runs,
         judges,
         estimated,
-        refused=[(metric, reason) for metric, reason in refusals if reason],
+        refused=[metric for metric in human[0].metrics if metric not in means],
         judged=len(kept),
         queries=len(queries),
         left_out=len(human[0].queries) - len(kept),
         sampling=_sampling(means, other, judged, correction),
         level=level,
     )
-
-
-def _refusal(metric: Metric) -> str:
-    """Return the reason to refuse a metric; empty for a mean."""
-    if not metric.is_estimate:
-        return "it is not estimated from queries"
-    return "it is a sum over queries, not a mean" if metric.measure.aggregate is SUM else ""
 
 
 def _estimates(
@@ -178,9 +164,7 @@ def _estimates(
         shape: Shape = "rate" if of == "values" and metric.is_rate and outcomes else "student"
         parts = human, model[judged], model[~judged]
         result = prediction_powered(*parts, estimated, level, _ABOUT[of], shape)
-        _, counts = np.unique(human[:, 0], return_counts=True)
-        rare = shape != "rate" and len(counts) == 2 and int(counts.min()) < _RARE
-        yield CorrectedMetric(metric, run, result, rare)
+        yield CorrectedMetric(metric, run, result)
 
 
 def _counted(column: MetricScores) -> FloatArray:
@@ -254,17 +238,14 @@ def _notes(correction: Correction) -> Iterator[str]:
     judged, worst = correction.judged, correction.most_doubtful
     check = ""
     if worst is not None:
-        verdict = "they do not look like one" if worst.doubtful else "no evidence against it"
-        check = f"; {verdict}: {_evidence(worst)}"
-    yield f"Assumed: the {judged} queries are a random sample of all{check}"
-    rare = dict.fromkeys(entry.metric.name for entry in correction.corrected if entry.rare)
-    if rare:
-        yield (
-            f"{', '.join(rare)}: few judged queries have the rarer of two values, "
-            "so its interval is too narrow"
+        no_sample = (
+            f"they do not look like one, so corrected values may be wrong: {_evidence(worst)}"
         )
-    for metric, reason in correction.refused:
-        yield f"{metric.name}: left out, {reason}"
+        no_doubt = f"no evidence against it: {_evidence(worst)}"
+        check = f"; {no_sample if worst.p < UNLIKELY else no_doubt}"
+    yield f"Assumed: the {judged} queries are a random sample of all{check}"
+    if correction.refused:
+        yield f"{names_of(correction.refused)}: left out, not a mean over queries"
     if judged < _FEW:
         yield f"with {judged} queries, intervals of very skewed values are unreliable"
     tests = sum(not math.isnan(entry.p_corrected) for entry in correction.corrected)
@@ -293,17 +274,6 @@ def _explanation(correction: Correction) -> Iterator[str]:
     )
 
 
-def correction_doubt(correction: Correction) -> str:
-    """Warn if the judged queries do not look like a random sample; else ""."""
-    worst = correction.most_doubtful
-    if worst is None or not worst.doubtful:
-        return ""
-    return (
-        "the queries with human judgements do not look like a random sample: "
-        f"{_evidence(worst)}; corrected values may be wrong"
-    )
-
-
 def _evidence(sampling: Sampling) -> str:
     style = sampling.metric.measure.style
     judged, rest = (rounded(value, style) for value in (sampling.judged, sampling.rest))
@@ -318,24 +288,15 @@ def _verdict(correction: Correction) -> str:
     if not entries:
         return "Nothing can be corrected: no value varies among the human-judged queries."
     about = _about_differences if correction.of == "differences" else _about_values
-    return f"{about(correction, entries)} {_worth(correction, entries)}"
-
-
-def _worth(correction: Correction, entries: Sequence[CorrectedMetric]) -> str:
-    """Say how many human-judged queries would give as narrow an interval."""
     people, other = correction.judges
-    worth = [entry.result.worth for entry in entries]
-    least, most, judged = min(worth), max(worth), correction.judged
-    queries = f"the {judged} human-judged queries"
-    if most / judged - 1 < 0.05:
-        return f"{other} adds little to {queries} of {people}."
-    span = f"{least:.0f}" if most - least < 1 else f"{least:.0f} to {most:.0f}"
-    # Estimating the weight of a judge costs more than some judges add.
-    less = f"; below {judged}, the human judgements alone are more precise"
-    return (
-        f"With {other}, {queries} are as informative as {span}"
-        f"{less if round(least) < judged else ''}."
-    )
+    queries = f"the {correction.judged} human-judged queries"
+    least, most = (end(entry.result.worth for entry in entries) for end in (min, max))
+    worth = f"With {other}, {queries} are as informative as {least:.0f}"
+    if most / correction.judged - 1 < 0.05:
+        worth = f"{other} adds little to {queries} of {people}"
+    elif most - least >= 1:
+        worth += f" to {most:.0f}"
+    return f"{about(correction, entries)} {worth}."
 
 
 def _about_values(correction: Correction, entries: Sequence[CorrectedMetric]) -> str:
@@ -343,13 +304,13 @@ def _about_values(correction: Correction, entries: Sequence[CorrectedMetric]) ->
     metric = entries[0].metric
     of_metric = [entry for entry in entries if entry.metric is metric]
     of_metric.sort(key=lambda entry: -metric.measure.sign * entry.result.estimate)
-    values = ", ".join(
-        f"{entry.run} {_estimated(correction, entry)}" for entry in of_metric[:_NAMED]
-    )
+    values = [f"{entry.run} {_estimated(correction, entry)}" for entry in of_metric[:_NAMED]]
     more = len(of_metric) - _NAMED
     others = f"; {counted(more, 'more run')} below" if more > 0 else ""
-    queries = counted(correction.queries, "query", "queries")
-    return f"Over all {queries}, human judgements would give {metric.name}: {values}{others}."
+    return (
+        f"Over all {counted(correction.queries, 'query', 'queries')}, human judgements would give "
+        f"{metric.name}: {', '.join(values)}{others}."
+    )
 
 
 def _about_differences(correction: Correction, entries: Sequence[CorrectedMetric]) -> str:
@@ -393,5 +354,5 @@ def _findings(correction: Correction) -> dict[str, Any]:
             {"measure": s.metric.name, "judged": s.judged, "rest": s.rest, "p": s.p}
             for s in correction.sampling
         ],
-        "refused": [{"measure": metric.name, "reason": why} for metric, why in correction.refused],
+        "refused": [metric.name for metric in correction.refused],
     }

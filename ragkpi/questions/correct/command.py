@@ -16,7 +16,7 @@ from ragkpi.library.options import Confidence, Correction, Evaluating, Measures,
 from ragkpi.library.result import Result
 from ragkpi.library.runs import AnyQrels, Runs, by_path, named_runs
 from ragkpi.library.session import judge_names
-from ragkpi.questions.correct.answer import Of, correction_answer, correction_doubt
+from ragkpi.questions.correct.answer import Of, correction_answer
 from ragkpi.questions.correct.answer import correct as correct_scores
 from ragkpi.statistics.decisions import CorrectionName
 
@@ -73,9 +73,6 @@ def correct(
     people_say = correct_scores(
         other.names, (people, model), of_people.scores, other.scores, kind, level, chosen
     )
-    doubt = correction_doubt(people_say)
-    if doubt:
-        session.warn(doubt)
     return Result(
         correction_answer(people_say), None, tuple(session.notes), session.signed(metrics)
     )
