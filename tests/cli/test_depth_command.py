@@ -202,7 +202,6 @@ def test_a_picture_is_drawn(depth, tmp_path):
         ),
         (["-N", "5000", "--ci", QRELS], "with --ci: that is for --log and runs"),
         (["-N", "5000", "--seed", "5", QRELS], "with --seed: "),
-        (["-N", "5000", "--plateau", "0.1", QRELS], "--plateau: that is for runs"),
         (["-N", "20", QRELS], "size is 20"),
         (["-N", "5000", "--at", "6000", QRELS], "--at 6000: the corpus has only 5000"),
         (["--relevant", "4"], "give it with -N"),
@@ -212,7 +211,6 @@ def test_a_picture_is_drawn(depth, tmp_path):
         ),
         (["-N", "58", "--relevant", "59"], "--relevant 59"),
         (["-N", "58", "--relevant", "4", "-M", "3"], "--relevant with -M: "),
-        (["-N", "58", "--relevant", "4", "--plateau", "0.1"], "--relevant with --plateau"),
         (["-N", "58", "--relevant", "4,x"], "--relevant 4,x: expected whole numbers"),
         (["-N", "58", "--relevant", "4", "--at", "59"], "--at 59: "),
         (["-N", "58", "--relevant", "4", "--at", "0,5"], "--at 0,5"),
@@ -245,7 +243,7 @@ def test_a_picture_is_drawn(depth, tmp_path):
         (["-N", "58", "--relevant", "4", "-D", "0.q"], "with -D: that is for runs and qrels"),
         (["-N", "58", "--relevant", "0%"], "--relevant 0%: expected a number of documents"),
         (["--log", "no", "-l", "2"], "--log with -l: that is for runs and qrels without a run"),
-        (["--log", "no", "--plateau", "0.1"], "--log with --plateau: that is for runs"),
+        (["--log", "no", "--max-loss", "1"], "--log with --max-loss: that is for "),
         (["--map-log", "N=x", QRELS, RUN], "runs with --map-log: that is for --log"),
         (["--confidence", "0.9", QRELS, RUN], "--confidence: no interval; give --ci"),
     ],
@@ -387,19 +385,14 @@ def test_half_of_the_relevant_documents_may_be_needed(depth):
     assert depth("-N", 5000, "--at", "10", "--at-least", "50%", QRELS).status == 0
 
 
-def test_of_many_runs_the_ends_are_named_and_the_others_counted(depth, tmp_path):
+def test_each_of_many_runs_has_a_sentence(depth, tmp_path):
     copies = [tmp_path / f"copy{number}.run" for number in range(4)]
     for copy in copies:
         copy.write_bytes(RUN.read_bytes())
     runs = [FIXTURES / "runs/dense.run", *copies]
-    at = ("-N", 5000, "--at", "1,5")
-    lines = depth(*at, QRELS, *runs).out.decode().splitlines()
-    assert lines[0] == "1 of 5 runs has a depth: 1 (dense); 4 undecided."
-    # Three in a hundred resamples of the copies choose 1: with this seed two in a hundred do.
-    lines = depth(*at, "--seed", 3, QRELS, *runs).out.decode().splitlines()
-    assert lines[0] == "5 of 5 runs have a depth: 1 (dense) to 4 (copy3)."
-    lines = depth("-N", 5000, "--at", "1,50", QRELS, *runs).out.decode().splitlines()
-    assert lines[0] == "0 of 5 runs have a depth; 5 undecided."
+    lines = depth("-N", 5000, "--at", "1,5", QRELS, *runs).out.decode().splitlines()
+    assert lines[0].startswith("dense: retrieve 1 (")
+    assert lines[1:5] == [f"copy{number}: undecided between 1 and 4." for number in range(4)]
 
 
 def test_a_log_stands_in_place_of_files(depth, tmp_path):

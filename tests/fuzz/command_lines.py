@@ -41,7 +41,7 @@ OWN = {
         *(["--plot", "p.svg"], ["--all-pairs", "--plot", "p.svg"]),
     ],
     "depth": [
-        *(["--at", "1,2"], ["--max-loss", "1"], ["--plateau", "0.5"], ["--at-least", "2"]),
+        *(["--at", "1,2"], ["--max-loss", "1"], ["--at-least", "2"]),
         *(["--ci", "--resamples", "9"], ["--tokens-per-passage", "10"], ["--plot", "p.svg"]),
         *(["--relevant", "2,3", "-N", "10"], ["--relevant", "2", "-N", "10", "--at", "1,10"]),
     ],

@@ -14,7 +14,6 @@ COMMANDS = [
     *(f"eval -N 1000 -m {name}.{{}}" for name in ("P", "ndcg_cut", "bor", "rbp", "ra_nwg", "t")),
     "eval -N 1000 -m bor.10,m={}",
     *(f"depth -N 1000 {option} {{}}" for option in ("--at", "--at-least", "--max-loss")),
-    "depth -N 1000 --plateau {}",
     "depth -N 1000 --tokens-per-passage {}",
     f"diagnose --pool {FUSION} -k {{}}",
     "holes -m P.5 --first {}",

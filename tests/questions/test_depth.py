@@ -10,12 +10,12 @@ from ragkpi.errors import UsageError
 from ragkpi.measures.chance import Needed
 from ragkpi.measures.measure import score
 from ragkpi.questions.depth.answer import depth_answer, depth_charts
-from ragkpi.questions.depth.samples import queries_of, weigh
 from ragkpi.questions.depth.study import (
     Curve,
     Curves,
     Limits,
     count_values,
+    draws_of,
     run_values,
     study_counts,
     study_run,
@@ -192,12 +192,13 @@ def test_limits_rest_on_what_the_measures_say():
     R = generator.integers(0, 5, size=20)
     found = [np.sort(generator.choice(np.arange(1, 31), size=r, replace=False)) for r in R]
     judged = population(400, R, found, num_ret=30)
-    queries, depths = queries_of(judged, Needed(2)), np.arange(1, 31)
-    every = weigh(queries, np.ones((1, len(queries.first))), 30)
-    values = {"p_obs": queries.success(depths), "bor": every.bits(depths[np.newaxis])[0]}
-    for name, of_depths in values.items():
+    draws = draws_of(judged, Needed(2), 30)
+    assert draws.depths.tolist() == [*range(1, 31)]
+    means = draws.means(np.ones((1, len(draws.first))))
+    for name, of_depths in {"p_obs": means.success, "p_rand": 2**means.log2_chance}.items():
         expected = [summary(judged, f"{name}.{K},m=2") for K in range(1, 31)]
-        assert of_depths.tolist() == pytest.approx(expected, nan_ok=True), name
+        assert of_depths[0].tolist() == pytest.approx(expected), name
+    assert means.success[0].tolist() == draws.success(draws.depths).tolist()
 
 
 def test_where_nothing_can_succeed_nothing_is_drawn_and_it_is_said():

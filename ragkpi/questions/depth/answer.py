@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import asdict, astuple, replace
+from dataclasses import asdict, replace
 
 import numpy as np
 
@@ -29,34 +28,21 @@ from ragkpi.questions.depth.study import (
 from ragkpi.reports.layout import Answer, Cell, Column, filled, finite
 from ragkpi.statistics.bootstrap import FEW
 from ragkpi.statistics.decisions import FEWEST_CLUSTERS, TAIL_ENDS
-from ragkpi.wording import beside, counted, joined, p_text, percent, with_interval
+from ragkpi.wording import beside, counted, p_text, percent, with_interval
 
 _FEW = 4  # maximum depths in a sentence
-_FEW_RUNS = 3  # maximum runs with a sentence each
+_FEW_RATES = 3  # maximum rates with a sentence each
 _STEPS = ("dbor", "dbor_sparse")
 _DETAILS = ("ef", "bor_max_qmean", "lambda", "collapse", *_STEPS)
-_OUTCOMES = {
-    "undecided": "undecided",
-    "saturated": "where success is saturated and cannot choose",
-    "none": "without any",
-}
-
-
-_NO_DEPTH = {"undecided": "undecided", "saturated": "no choice", "none": "none"}
 
 
 def depth_answer(curves: Curves, tokens_per_passage: float | None = None) -> Answer:
     """Put curves into words; the tokens of a passage add the cost of each depth in tokens."""
-    findings = [
-        {
-            **({"run": curve.name} if curve.name else {}),
-            **asdict(curve.study),
-            **(
-                {"over_ties": [study.depth for study in curve.over_ties]} if curve.over_ties else {}
-            ),
-        }
-        for curve in curves.curves
-    ]
+    findings = []
+    for curve in curves.curves:
+        run = {"run": curve.name} if curve.name else {}
+        over_ties = [study.depth for study in curve.over_ties]
+        findings.append(run | asdict(curve.study) | ({"over_ties": over_ties} if over_ties else {}))
     explanation = [
         f"{curve.name}: {reason}" if curves.several else reason
         for curve in curves.curves
@@ -91,47 +77,24 @@ def depth_answer(curves: Curves, tokens_per_passage: float | None = None) -> Ans
 
 def named_depths(studies: Sequence[Study]) -> list[int]:
     """Return the depths that the verdict names, which belong in the table."""
-    if len(studies) <= _FEW_RUNS:
-        return [depth for study in studies for depth in study.named_depths]
-    depths = [study.recommended.depth for study in studies if study.recommended]
-    return [min(depths), max(depths)] if depths else []
+    return [depth for study in studies for depth in study.named_depths]
 
 
 def _verdict(curves: Curves, tokens: float | None) -> list[str]:
-    curve, depths = curves.curves[0], curves.depths
+    """Say what one run has, and why, or what each of several has."""
     if curves.success == "rates":
-        most = sorted(depths, key=lambda K: -curve.at["p_obs", K].queries)
-        return [_of_rate(curve, depth) for depth in sorted(most[:_FEW_RUNS])]
-    if not curves.several:
-        headline, why = _situation(curves, curve, tokens)
-        return [f"{headline[0].upper()}{headline[1:]}{_of_ties(curve)}: {why}."]
-    if len(curves.curves) <= _FEW_RUNS:
-        return [
-            f"{c.name}: {_situation(curves, c, tokens)[0]}{_of_ties(c)}." for c in curves.curves
-        ]
-    choices = [(c.study.recommended, c.name) for c in curves.curves if c.study.recommended]
-    have = "has" if len(choices) == 1 else "have"
-    summary = f"{len(choices)} of {len(curves.curves)} runs {have} a depth"
-    if choices:
-        chosen = [(choice.depth, name) for choice, name in choices]
-        (low, shallow), (high, deep) = min(chosen), max(chosen)
-        summary += f": {low:,} ({shallow})" + (f" to {high:,} ({deep})" if high > low else "")
-    outcomes: Counter[str] = Counter(curve.study.outcome for curve in curves.curves)
-    others = [f"{outcomes[kind]} {words}" for kind, words in _OUTCOMES.items() if outcomes[kind]]
-    if by_id := [curve.name for curve in curves.curves if curve.is_of_ties]:
-        others.append(f"of {joined(by_id)} this is {BY_ID}")
-    return [f"{'; '.join([summary, *others])}."]
-
-
-def _of_ties(curve: Curve) -> str:
-    """Say what other orders of equal scores recommend, if that differs."""
-    if not curve.is_of_ties:
-        return ""
-    best, worst = (
-        f"K = {study.depth:,}" if study.depth else _NO_DEPTH[study.outcome]
-        for study in curve.over_ties
-    )
-    return f" {BY_ID} (the best of equal scores first: {best}; last: {worst})"
+        measured = curves.curves[0].at
+        most = sorted(curves.depths, key=lambda K: -measured["p_obs", K].queries)
+        return [_of_rate(curves.curves[0], depth) for depth in sorted(most[:_FEW_RATES])]
+    sentences = []
+    for curve in curves.curves:
+        outcome, why = _situation(curves, curve, tokens)
+        if curve.is_of_ties:
+            outcome = f"{outcome} {BY_ID}"
+        several = f"{curve.name}: {outcome}."
+        one = f"{outcome[0].upper()}{outcome[1:]}: {why}."
+        sentences.append(several if curves.several else one)
+    return sentences
 
 
 def _of_rate(curve: Curve, depth: int) -> str:
@@ -245,7 +208,7 @@ def _situation(curves: Curves, curve: Curve, tokens: float | None = None) -> tup
         return _undecided(stability, choice, limits)
     sure = [] if tokens is None else [f"{choice.depth * tokens:,.0f} tokens"]
     if stability:
-        sure.append(f"{_span(stability.low, stability.high)} in 95% of bootstrap samples")
+        sure.append(_range(stability))
     bracketed = f" ({'; '.join(sure)})" if sure else ""
     because = _because(choice, study, limits)
     if choice.success is None:
@@ -279,9 +242,13 @@ def _void(study: Study, limits: Limits) -> str:
     )
 
 
-def _span(low: int, high: int, between: str = " to ") -> str:
+def _span(low: int, high: int) -> str:
     """Write two depths, or one if they are equal; 0 is none."""
-    return between.join(dict.fromkeys(f"{end:,}" if end else "none" for end in (low, high)))
+    return " to ".join(dict.fromkeys(f"{end:,}" if end else "none" for end in (low, high)))
+
+
+def _range(stability: Stability) -> str:
+    return f"{_span(stability.low, stability.high)} in 95% of bootstrap samples"
 
 
 def _undecided(stability: Stability, choice: Choice, limits: Limits) -> tuple[str, str]:
@@ -310,18 +277,8 @@ def _undecided(stability: Stability, choice: Choice, limits: Limits) -> tuple[st
     return (
         f"undecided between {_span(low, low)} and {high:,}",
         f"at {at} {percent(first if low else last)} of the queries have {_what(limits)}"
-        f"{only if low else ''} ({_shares(stability)})",
+        f"{only if low else ''} ({_range(stability)})",
     )
-
-
-def _shares(stability: Stability) -> str:
-    """Name the depths that bootstrap samples choose, with their shares."""
-    first, *others = (
-        f"{_span(low, high, ' or ' if high - low == 1 else ' to ')} in {percent(share)}"
-        for low, high, share in map(astuple, stability.groups)
-        if share >= 0.01
-    )
-    return ", ".join([f"{first} of the bootstrap samples", *others])
 
 
 def _saturated(saturation: Saturation, limits: Limits) -> str:
@@ -357,7 +314,6 @@ def _because(choice: Choice, study: Study, limits: Limits) -> str:
 
 
 _MOST_TICKS = 15
-_MOST_NOTES = 8
 _VISIBLE = 0.02  # minimum relative difference visible in a chart
 
 
@@ -368,13 +324,13 @@ def depth_charts(curves: Curves) -> list[Chart]:
     depth = Axis(f"K, {unit}", "log", ticks=ticks)
     rules, notes = _collapse_rules(curves)
     bits, success = [], []
-    undecided: dict[str, list[str]] = {}  # the runs without a depth, by the reason
+    without: dict[str, list[str]] = {}  # the runs without a depth, by the reason
     for run, curve in enumerate(curves.curves):
         if curve.name or curves.success == "rates":
             bits.append(_line(curve, run, curves.drawn, "bor"))
             success.append(_line(curve, run, curves.drawn, "p_obs"))
         if curve.name and not curve.study.recommended:
-            undecided.setdefault(_situation(curves, curve)[0], []).append(curve.name)
+            without.setdefault(_situation(curves, curve)[0], []).append(curve.name)
     ceiling = _shared(curves, "bor_max", "ceiling BoR_max")
     chance = _shared(curves, "p_rand", "random baseline P_rand")
     charts = [
@@ -393,11 +349,8 @@ def depth_charts(curves: Curves) -> list[Chart]:
             rules=rules,
         ),
     ]
-    reasons = [f"{', '.join(names)}: {reason}" for reason, names in undecided.items()]
-    if len(reasons) > _MOST_NOTES:
-        runs = sum(map(len, undecided.values()))
-        reasons = [f"{runs} runs have no recommended K; the table gives the reasons"]
-    return noted(charts, [*notes, *reasons])
+    notes += [f"{', '.join(names)}: {outcome}" for outcome, names in without.items()]
+    return noted(charts, notes)
 
 
 def _leaders(lines: Sequence[Line]) -> list[Line]:

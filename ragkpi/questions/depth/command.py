@@ -17,7 +17,7 @@ from ragkpi.cli.terminal import expect_files
 from ragkpi.errors import UsageError
 from ragkpi.interface import spell
 from ragkpi.library.arguments import bootstrap_of, counts, in_one_order, session_of, shares
-from ragkpi.library.options import Ci, CiMethod, Estimating, HowRead, Resampling, less_common, whole
+from ragkpi.library.options import Ci, CiMethod, Estimating, HowRead, Resampling, whole
 from ragkpi.library.result import Result
 from ragkpi.library.runs import AnyQrels, Path, Runs, by_path, named_runs
 from ragkpi.library.session import Session
@@ -63,15 +63,6 @@ def depth(
             help="Maximum loss in bits against the best depth. Default: unlimited.",
         ),
     ] = None,
-    plateau: Annotated[
-        float,
-        less_common(
-            metavar="SHARE",
-            min=0,
-            max=1,
-            help="Gain in success below which deeper lists count as a plateau.",
-        ),
-    ] = 0.02,
     tokens_per_passage: Annotated[
         float | None,
         Option(metavar="TOKENS", min=0, help="Tokens per passage; adds a cost column."),
@@ -116,10 +107,10 @@ def depth(
     RA-nWG, and the change from the previous depth (dbor) with the prediction of sparse theory
     (dbor_sparse). --ci adds intervals of p_obs and bor.
 
-    The answer is the smallest of: the depth where success has plateaued (--plateau), the last one
+    The answer is the smallest of: the depth where success has plateaued (within 0.02), the last one
     outside the collapse zone, and the deepest one within --max-loss bits of the best. A run no
     better than a random draw gets none. The depth is chosen again on bootstrap samples of the
-    queries: if fewer than 90% choose between half and twice the depth, the answer is undecided.
+    queries: if fewer than 95% choose between half and twice the depth, the answer is undecided.
 
     Without runs, it shows a random draw and a perfect selector: 'ragkpi depth -N 5183 QRELS', or
     without files 'ragkpi depth -N 58 --relevant 4'. Published rates of success become bits:
@@ -147,10 +138,9 @@ def depth(
     inputs = {"qrels": qrels, "runs": runs, "log": log, "map_log": map_log, "relevant": relevant}
     options = {"at": at, "success": success, "ci_method": ci_method, "ci": ci or None}
     numbers = {"max_loss": max_loss, "tokens_per_passage": tokens_per_passage}
-    numbers["plateau"] = None if plateau == Limits.plateau else plateau
     form = _form_of({**inputs, **options, **numbers, **how})
     needed = _needed(at_least)
-    limits = Limits(needed.m, max_loss, plateau, needed.recall)
+    limits = Limits(needed.m, max_loss, recall=needed.recall)
     resampling = bootstrap_of(how, ci_method, session.clusters)
     among = _relevant(relevant)
     if form == "log":
@@ -180,7 +170,7 @@ _USES: Mapping[Form, Collection[str]] = {
     "log": {"log", "map_log", "relevant", "corpus_size", "names", "ci", "ci_method"}
     | Resampling.__annotations__.keys(),
     "relevant": {"relevant", "corpus_size", "names"} | _OF_CHANCE,
-    "runs": {"qrels", "runs", "plateau", "ci", "ci_method"}
+    "runs": {"qrels", "runs", "ci", "ci_method"}
     | (_OF_CHANCE - {"success"} | Estimating.__annotations__.keys()),
     "qrels": {"qrels", "corpus_size", "corpus_sizes", "relevance_level", "only_query", "names"}
     | (_OF_CHANCE | HowRead.__annotations__.keys() - _OF_RUNS),

@@ -7,14 +7,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
-from functools import lru_cache
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
 from ragkpi.errors import InputError, UsageError
 from ragkpi.evaluation import RunOrPath
-from ragkpi.files.column_names import find, plain_name, shown_names
+from ragkpi.files.column_names import plain_name, shown_names
 from ragkpi.files.records import records_of
 from ragkpi.interface import spell, with_progress
 from ragkpi.library.doubts import in_extreme_orders
@@ -221,13 +220,13 @@ def read_events(
     `size` is the default of N, and `relevant` of R, as a number or as a share of N. Raises
     `InputError`, with the line, for an event that lacks a field or contradicts itself.
     """
-    file, key_of = log if isinstance(log, str) else "log=", lru_cache(maxsize=1000)(find)
-    events = []
+    file, events = log if isinstance(log, str) else "log=", []
     for number, record in records_of(log, spell("log")):
-        found: dict[str, Any] = {}
-        for name, names in fields.items():
-            key = key_of(tuple(record), tuple(names))
-            found[name] = None if key is None or record[key] == "" else record[key]
+        cells = {plain_name(key): cell for key, cell in record.items() if cell != ""}
+        found = {
+            name: next((cells[key] for key in keys if cells.get(key) is not None), None)
+            for name, keys in fields.items()
+        }
         try:
             events.append(_event(number, record, found, needed, size, relevant))
         except ValueError as problem:

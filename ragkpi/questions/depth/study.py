@@ -7,6 +7,7 @@ choose about the same, and if success visibly ends there.
 from __future__ import annotations
 
 import math
+from bisect import bisect_left
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import compress
@@ -14,12 +15,20 @@ from typing import Literal, NamedTuple
 
 import numpy as np
 
-from ragkpi.arrays import ROUNDING, BoolArray, FloatArray, IntArray
-from ragkpi.measures.chance import Needed, collapse_depth, corpus_size, lambda_, nan_mean
+from ragkpi.arrays import ROUNDING, FloatArray, IntArray
+from ragkpi.measures.chance import (
+    CEILING_LIMIT,
+    LAMBDA_LIMIT,
+    Needed,
+    collapse_depth,
+    corpus_size,
+    lambda_,
+    nan_mean,
+)
 from ragkpi.measures.measure import Measure, Metric, MetricScores, Scores, score
 from ragkpi.measures.registry import find_metrics
-from ragkpi.questions.depth.samples import Queries, queries_of, weigh
-from ragkpi.ranking.judged import Judged
+from ragkpi.measures.tied import tail
+from ragkpi.ranking.judged import Judged, shared
 from ragkpi.statistics.bootstrap import Bootstrap, Interval, drawn, special
 from ragkpi.statistics.decisions import FEWEST_CLUSTERS, TAIL_ENDS
 from ragkpi.statistics.units import Unit, units_of
@@ -29,6 +38,12 @@ CHANCE_LIMIT = 0.05  # a run beats a random draw only if the draw equals it less
 # Success saturates, and cannot choose a depth, if this share of the queries succeeds in the top of
 # the list, with less than this recall.
 SATURATED, TOP, UNSATURATED_RECALL = 0.95, 10, 0.5
+_RESAMPLES = 1000  # an error of at most 0.016 in a share
+_WEIGHTS = 5_000_000  # maximum weights to draw
+_TRIED = 500  # depths from 1 to the deepest, all of the first hundred, besides those of successes
+_AT_ONCE = 50  # minimum samples at once: each block has a fixed cost
+_OUTSIDE = 0.025  # share of the samples below the range, and above it
+_BOOTSTRAP = Bootstrap()
 
 Limit = Literal["plateau", "collapse", "max_loss", "deepest"]
 
@@ -110,33 +125,23 @@ class Saturation:
     final: float  # recall at the deepest depth
 
 
-@dataclass(frozen=True, order=True)
-class Group:
-    """Neighbouring depths, within a factor of 2, and the share of bootstrap samples there."""
-
-    low: int  # 0 for no depth
-    high: int
-    share: float
-
-
 @dataclass(frozen=True)
 class Stability:
     """The depths that bootstrap samples of the queries choose."""
 
+    depth: int  # the choice of all queries
     queries: int
     clusters: int | None  # the number of clusters; None if queries are drawn one by one
-    resamples: int  # 0 if a single query can succeed
-    low: int  # 95% of the samples choose from low to high
-    high: int
-    share: float  # of the samples that choose from half to twice the depth
-    groups: Sequence[Group]  # the choices of the samples, ascending
-    ends: tuple[int, int]  # the smallest depths that reach the success of the ends of the groups
-    success: tuple[float, float]  # of all queries, at both ends
-    between: int  # queries that succeed only at the deeper end
-    depth: int  # the choice of all queries
-    last: int  # queries, or clusters, that first succeed between half the depth and the depth
-    deeper: int  # queries, or clusters, that first succeed deeper
-    tail: float  # p of the sign test of these two; 0 if the depth is not a plateau, or near the end
+    resamples: int = 0  # 0 if a single query can succeed
+    low: int = 0  # 95% of the samples choose from low to high
+    high: int = 0
+    # The smallest depths with the success of both ends of this range.
+    ends: tuple[int, int] = (0, 0)
+    success: tuple[float, float] = (0.0, 0.0)  # of all queries, at both
+    between: int = 0  # queries that succeed only at the deeper end
+    last: int = 0  # queries, or clusters, that first succeed between half the depth and the depth
+    deeper: int = 0  # queries, or clusters, that first succeed deeper
+    tail: float = 1.0  # p of the sign test of these two; 0 if no plateau, or near the end
 
     @property
     def near(self) -> bool:
@@ -184,7 +189,7 @@ class Study:
         """The depths in the sentence on the run, ascending."""
         depths = [] if self.choice is None else [self.choice.depth]
         if self.outcome == "undecided" and self.stability:
-            depths = [*self.stability.ends, self.choice.depth if self.choice else 0]
+            depths = [*self.stability.ends, *depths]
         if self.outcome == "saturated" and self.saturation:
             depths = [self.saturation.depth, self.saturation.deepest]
         return sorted({depth for depth in depths if depth})
@@ -249,43 +254,118 @@ def at_each(names: Sequence[str], depths: Sequence[int], needed: Needed) -> list
     return metrics
 
 
+class Means(NamedTuple):
+    """Means of queries, of B samples at D depths, (B, D) each."""
+
+    success: FloatArray
+    log2_chance: FloatArray  # of the mean chance of success
+    num_rel: FloatArray  # lambda
+
+
+class Draws(NamedTuple):
+    """The P queries that can succeed, in U situations, and random draws of D depths.
+
+    Queries in one situation have equal chances of success by a random draw at every depth.
+    """
+
+    first: FloatArray  # (P,): the depth from which a query succeeds, or inf
+    situation: IntArray  # (P,): of a query, from 0 to U - 1
+    depths: IntArray  # (D,): ascending, to the deepest, with every depth of a first success
+    log2: FloatArray  # (U, D): log2 of the chance of success
+    num_rel: FloatArray  # (U, D): the expected number of relevant documents
+
+    def success(self, depths: IntArray) -> FloatArray:
+        """Return the share of queries that succeed at each depth, (D,)."""
+        succeeded = np.searchsorted(np.sort(self.first), depths, side="right")
+        return np.asarray(succeeded / max(len(self.first), 1))
+
+    def least_depth(self, depth: int) -> int:
+        """Return the smallest depth at which as many queries succeed as at this one."""
+        return int(self.first.max(where=self.first <= depth, initial=min(depth, 1)))
+
+    @np.errstate(divide="ignore")
+    def means(self, weights: FloatArray) -> Means:
+        """Weigh the queries, (B, P)."""
+        order = np.argsort(self.first)
+        reached = np.searchsorted(self.first[order], self.depths, side="right")
+        added = np.insert(weights[:, order].cumsum(axis=1), 0, 0, axis=1)
+        by_situation = np.argsort(self.situation, kind="stable")
+        starts = np.searchsorted(self.situation[by_situation], np.arange(len(self.log2)))
+        counts = np.add.reduceat(weights[:, by_situation], starts, axis=1)
+        total = counts.sum(axis=1, keepdims=True)  # clusters differ in size
+        greatest = np.maximum(self.log2.max(axis=0), -1e9)  # -inf without success
+        chance = np.einsum("bu,ud->bd", counts, np.exp2(self.log2 - greatest)) / total
+        num_rel = np.einsum("bu,ud->bd", counts, self.num_rel) / total
+        return Means(added[:, reached] / total, np.log2(chance) + greatest, num_rel)
+
+
+Basis = Literal["run", "counts"]
+
+
+@shared
+def draws_of(judged: Judged, needed: Needed, deepest: int, of: Basis = "run") -> Draws:
+    """Find the depths at which queries succeed, and random draws down to a depth.
+
+    Without a run, all queries succeed as soon as a random draw can.
+    """
+    least = np.broadcast_to(needed.of(judged.num_rel), len(judged.queries))
+    reached = judged.relevant & (judged.rel_count == least[judged.query])
+    first = np.full(len(judged.queries), np.inf)
+    first[judged.query[reached]] = judged.rank[reached]
+    possible = judged.num_rel >= needed.m
+    first = first[possible]
+    if of == "counts":
+        first[:] = least[possible].min(initial=deepest)
+    size = corpus_size(judged)
+    limit = judged.num_ret if judged.settings.draws == "ret" else size
+    cells = np.stack([size, judged.num_rel, np.minimum(limit, size)])[:, possible]
+    cells, situation = np.unique(cells, axis=1, return_inverse=True)
+    tried = np.geomspace(1, deepest, _TRIED).astype(np.int64)
+    depths = np.unique(np.concatenate([tried, [deepest], first[first <= deepest]])).astype(np.int64)
+    N, R, most = (np.repeat(row, len(depths)) for row in cells)
+    K = np.minimum(np.tile(depths, cells.shape[1]), most)
+    chance, num_rel = tail(N, R, K, needed.of(R)).log2, K * R / N
+    shape = cells.shape[1], len(depths)
+    return Draws(first, situation.ravel(), depths, chance.reshape(shape), num_rel.reshape(shape))
+
+
 def study_counts(judged: Judged, limits: Limits) -> Study:
     """Find the limits of depth for a system that always succeeds, down to the whole corpus."""
-    queries, deepest = queries_of(judged, limits.needed), int(corpus_size(judged).max())
-    # It succeeds as soon as a random draw can.
-    least = np.broadcast_to(limits.needed.of(queries.relevant), len(queries.size))
-    first = np.full(len(queries.first), least.min(initial=deepest), dtype=np.float64)
-    return _study(judged, queries._replace(first=first), deepest, limits, "counts")
+    return _study(judged, int(corpus_size(judged).max()), limits, "counts")
 
 
 def study_run(judged: Judged, depths: Sequence[int], limits: Limits) -> Study:
     """Find the limits of a run's depth, down to the deepest of `depths`."""
-    return _study(judged, queries_of(judged, limits.needed), max(depths), limits, "run")
+    return _study(judged, max(depths), limits, "run")
 
 
-def _study(
-    judged: Judged, queries: Queries, deepest: int, limits: Limits, of: Literal["run", "counts"]
-) -> Study:
+def _study(judged: Judged, deepest: int, limits: Limits, of: Basis) -> Study:
     def column(measure: str, depth: int) -> MetricScores:
         return score(judged, at_each([measure], [depth], limits.needed)).columns[0]
 
     def value(measure: str, depth: int) -> float:
         return float(column(measure, depth).summary)
 
-    crowded = collapse_depth(judged, limits.needed)
-    collapse = None
+    draws = draws_of(judged, limits.needed, deepest, of)
+    crowded, collapse = collapse_depth(judged, limits.needed), None
     if crowded is not None:
         expected = nan_mean(lambda_(judged, crowded, limits.m))
         collapse = Collapse(crowded, expected, value("p_rand", crowded))
-    every = weigh(queries, np.ones((1, len(queries.first))), deepest)
-    if not len(every.first):
+    if not (draws.first <= deepest).any():
         return Study(collapse=collapse)
-    bits = "bor" if of == "run" else "bor_max"
-    best, last = (int(depth[0]) for depth in every.affordable(limits.allowed_loss))
+    means = draws.means(np.ones((1, len(draws.first))))
+    is_run, bits = of == "run", "bor" if of == "run" else "bor_max"
+    all_bits = _bits(means)[0]
+    enough = all_bits.max() - ROUNDING - limits.allowed_loss
+    best = int(draws.depths[np.argmax(all_bits >= all_bits.max() - ROUNDING)])
+    place = np.flatnonzero(all_bits >= enough)[-1]
+    # Bits only fall between two successes.
+    between = range(*[*draws.depths[place : place + 2].tolist(), deepest + 1][:2])
+    last = between[bisect_left(between, True, 1, key=lambda K: value(bits, K) < enough) - 1]
     affordable = Affordable(last, value(bits, last), best, value(bits, best))
-    plateau, is_run = None, of == "run"
+    plateau = None
     limit_of: dict[Limit, int] = {"deepest": deepest}
-    if is_run and (flat := int(every.plateau(limits.plateau)[0])) < deepest:
+    if is_run and (flat := int(_plateau(draws, means, limits)[0])) < deepest:
         plateau = Plateau(flat, value("p_obs", flat), deepest, value("p_obs", deepest))
         limit_of["plateau"] = flat
     if collapse:
@@ -307,12 +387,25 @@ def _study(
         evidence=_evidence(column("p_rand", depth), column("p_obs", depth)) if is_run else None,
     )
     by_success = is_run and limit in ("plateau", "deepest")
-    saturation = _saturation(judged, queries, deepest) if by_success else None
+    saturation = _saturation(judged, draws, deepest) if by_success else None
     return Study(collapse, plateau, affordable, choice, saturation)
 
 
-def _saturation(judged: Judged, queries: Queries, deepest: int) -> Saturation | None:
-    success = queries.success(np.arange(1, min(TOP, deepest - 1) + 1))
+@np.errstate(divide="ignore", invalid="ignore")
+def _bits(means: Means) -> FloatArray:
+    """Return BoR, (B, D); -inf without success."""
+    bits = np.log2(means.success) - means.log2_chance
+    return np.where(np.isfinite(bits), bits, -np.inf)
+
+
+def _plateau(draws: Draws, means: Means, limits: Limits) -> IntArray:
+    """Return the smallest depth below which success gains no more than a share, (B,)."""
+    enough = means.success[:, -1:] - limits.plateau - 1e-9
+    return np.asarray(draws.depths[np.argmax(means.success >= enough, axis=1)])
+
+
+def _saturation(judged: Judged, draws: Draws, deepest: int) -> Saturation | None:
+    success = draws.success(np.arange(1, min(TOP, deepest - 1) + 1))
     saturated = np.flatnonzero(success >= SATURATED - ROUNDING)
     if not len(saturated):
         return None
@@ -343,14 +436,6 @@ def _evidence(p_rand: MetricScores, p_obs: MetricScores) -> float:
     return float(min(distribution[int(np.nansum(p_obs.per_query)) :].sum(), 1.0))
 
 
-_RESAMPLES = 1000  # an error of at most 0.016 in a share
-_NUMBERS = 5_000_000  # maximum weights to draw
-_AT_ONCE = 1_000_000  # maximum weights in memory
-_OUTSIDE = 0.025  # share of the samples below the range, and above it
-_GROUPS = 3  # maximum groups in a sentence
-_BOOTSTRAP = Bootstrap()
-
-
 def decide_depth(
     judged: Judged, depths: Sequence[int], limits: Limits, bootstrap: Bootstrap = _BOOTSTRAP
 ) -> Study:
@@ -358,78 +443,71 @@ def decide_depth(
 
     Every limit is computed again, except the comparison with a random draw.
     """
-    study = study_run(judged, depths, limits)
+    study, tried = study_run(judged, depths, limits), max(depths)
     if study.choice is None:
         return study
-    queries, depth = queries_of(judged, limits.needed), study.choice.depth
-    n = len(queries.first)
-    unit = _units(judged, judged.num_rel >= limits.m, bootstrap)
+    draws, depth = draws_of(judged, limits.needed, tried), study.choice.depth
+    n, unit = len(draws.first), _units(judged, limits, bootstrap)
     clusters = None if bootstrap.clusters is None else n if unit is None else int(unit.max()) + 1
     if n < 2:
-        same, none = (depth, depth), (0.0, 0.0)
-        alone = Stability(n, clusters, 0, *same, 0.0, [], same, none, 0, depth, 0, 0, 1.0)
-        return replace(study, stability=alone)
-    resamples = min(bootstrap.resamples, _RESAMPLES, max(100, _NUMBERS // n))
+        return replace(study, stability=Stability(depth, n, clusters))
+    resamples = min(bootstrap.resamples, _RESAMPLES, max(100, _WEIGHTS // n))
     again = replace(bootstrap, resamples=resamples)
-    chosen = np.sort(depths_chosen(judged, max(depths), limits, again))
+    chosen = np.sort(depths_chosen(judged, tried, limits, again))
     low, high = (int(chosen[int(tail * resamples)]) for tail in (_OUTSIDE, 1 - _OUTSIDE))
-    share = float(((depth <= 2 * chosen) & (chosen <= 2 * depth)).mean())
-    groups = _groups(chosen)
-    beside_low = [group.high for group in groups if group.low <= low <= group.high < high]
-    ends = (beside_low[0] if beside_low else low), high
-    reached = queries.least_depth(ends[0]), queries.least_depth(ends[1])
+    # A sample that nearly chooses the low end counts to it.
+    ends = int(chosen[chosen <= 2 * low].max()) if 2 * low < high else low, high
+    reached = draws.least_depth(ends[0]), draws.least_depth(ends[1])
     if reached[0] < reached[1]:
         ends = reached
-    first, last = queries.success(np.array(ends)).tolist()
-    between = round((last - first) * n)
-    tried, (seen, deeper) = max(depths), _tail(queries.first, unit, depth, max(depths))
+    first, second = draws.success(np.array(ends)).tolist()
+    units = np.arange(n) if unit is None else unit
+    last, deeper = (
+        len(np.unique(units[(above < draws.first) & (draws.first <= below)]))
+        for above, below in ((depth / 2, depth), (depth, tried))
+    )
     open_end = study.choice.limit == "plateau" and 2 * depth < tried
-    tail = float(special().bdtr(deeper, seen + deeper, 0.5)) if open_end else 0.0
-    success = first, last
     stability = Stability(
-        n, clusters, resamples, low, high, share, groups, ends, success, between,
-        depth, seen, deeper, tail,
-    )  # fmt: skip
+        depth=depth,
+        queries=n,
+        clusters=clusters,
+        resamples=resamples,
+        low=low,
+        high=high,
+        ends=ends,
+        success=(first, second),
+        between=round((second - first) * n),
+        last=last,
+        deeper=deeper,
+        tail=float(special().bdtr(deeper, last + deeper, 0.5)) if open_end else 0.0,
+    )
     return replace(study, stability=stability)
 
 
-def _tail(first: FloatArray, unit: Unit, depth: int, deepest: int) -> tuple[int, int]:
-    """Count the units that first succeed in the last doubling down to a depth, and deeper."""
-    units = np.arange(len(first)) if unit is None else unit
-    last, deeper = (depth < 2 * first) & (first <= depth), (depth < first) & (first <= deepest)
-    return len(np.unique(units[last])), len(np.unique(units[deeper]))
-
-
-def _units(judged: Judged, chosen: BoolArray, bootstrap: Bootstrap) -> Unit:
-    """Return the units of the chosen queries, (Q,)."""
-    return units_of(list(compress(judged.queries, chosen)), bootstrap.clusters)
-
-
-def _groups(chosen: IntArray) -> list[Group]:
-    """Group ascending depths: the doubling with most samples first, then the next."""
-    groups: list[Group] = []
-    left = chosen
-    while len(left) and len(groups) < _GROUPS:
-        inside = np.searchsorted(left, 2 * left, side="right") - np.arange(len(left))
-        start = int(np.argmax(inside))
-        group = left[start : start + inside[start]]
-        groups.append(Group(int(group[0]), int(group[-1]), len(group) / len(chosen)))
-        left = np.delete(left, slice(start, start + len(group)))
-    return sorted(groups)
+def _units(judged: Judged, limits: Limits, bootstrap: Bootstrap) -> Unit:
+    """Return the units of the queries that can succeed, (P,)."""
+    queries = compress(judged.queries, judged.num_rel >= limits.m)
+    return units_of(list(queries), bootstrap.clusters)
 
 
 def depths_chosen(judged: Judged, deepest: int, limits: Limits, bootstrap: Bootstrap) -> IntArray:
     """Return the depth that each bootstrap sample chooses, 0 for none, (B,)."""
-    queries = queries_of(judged, limits.needed)
-    unit, chosen = _units(judged, judged.num_rel >= limits.m, bootstrap), []
-    n = len(queries.first)
-    fewest = max(10, min(100, _AT_ONCE // n))  # each block has a fixed cost
-    for weights in drawn(n, bootstrap.resamples, bootstrap.seed, fewest, unit):
-        resamples = weigh(queries, weights, deepest)
-        depth = np.minimum(resamples.plateau(limits.plateau), resamples.outside_collapse())
+    draws, chosen = draws_of(judged, limits.needed, deepest), []
+    unit, n, before = _units(judged, limits, bootstrap), len(draws.first), draws.depths[:-1]
+    for weights in drawn(n, bootstrap.resamples, bootstrap.seed, _AT_ONCE, unit):
+        means = draws.means(weights)
+        collapsed = means.log2_chance > -CEILING_LIMIT
+        if limits.needed == Needed():
+            collapsed |= means.num_rel >= LAMBDA_LIMIT * (1 - ROUNDING)
+        outside = np.append(0, before)[np.argmax(collapsed, axis=1)]
+        depth = np.where(collapsed.any(axis=1), outside, deepest)
+        depth = np.minimum(depth, _plateau(draws, means, limits))
         if limits.max_loss is not None:
-            depth = np.minimum(depth, resamples.affordable(limits.max_loss)[1])
-        chosen.append(np.where(resamples.successes[:, -1] > 0, depth, 0))
+            bits = _bits(means)
+            affordable = bits >= bits.max(axis=1, keepdims=True) - ROUNDING - limits.max_loss
+            last = len(draws.depths) - 1 - np.argmax(affordable[:, ::-1], axis=1)
+            depth = np.minimum(depth, draws.depths[last])
+        chosen.append(np.where(means.success[:, -1] > 0, depth, 0))
     return np.concatenate(chosen)
 
 
