@@ -325,15 +325,15 @@ RUNS = {
     ),
     "documents as LangChain prints them": (
         b"page_content='a refund' metadata={'source': 'd.md'}\n",
-        "run: printed Python objects; expected JSON with query, …",
+        f"run:1: 4 columns (…); {SIX} (qrels have 4; they come first)",
         2,
     ),
     "a list of objects as Python prints it": (
         b"[Document(id='d', page_content='a refund')]\n",
-        "run: printed Python objects; …",
+        "run:1: invalid JSON (Expecting value at column 2); …",
         2,
     ),
-    "a dict as Python prints it": (b"{'1': {'d': 0.5}}\n", "run: printed …", 2),
+    "a dict as Python prints it": (b"{'1': {'d': 0.5}}\n", f"run:1: 3 columns (…); {SIX}", 2),
     "lists in YAML": (b"1: [d, e]\n", "run: YAML; …", 2),
     "a pickle": (
         b"\x80\x04\x95\x10\0\0\0",
@@ -342,7 +342,7 @@ RUNS = {
     ),
     "a zip archive": (
         b"PK\3\4\x14\0",
-        "run: a zip archive; expected a format that 'ragkpi formats' lists",
+        "run: a zip archive or …",
         2,
     ),
     "svmlight": (
@@ -388,10 +388,8 @@ QRELS = {
     "NUL": (b"1 0 \0 1\n", "qrels:1: a NUL byte; expected text", 2),
     "judged twice": (
         b"1 0 d 1\n1 1 d 1\n",
-        "qrels:2: document d of query 1 again, first judged at line 1, and the second column, here "
-        "0 and 1, tells subtopics or judges apart; expected one judgement of each document per "
-        "query: sort -k1,1 -k3,3 -k4,4nr qrels | awk '!of[$1, $3]++ {print $1, 0, $3, $4}' keeps "
-        "the highest level",
+        "qrels:2: document d of query 1 again, first judged at line 1; expected one judgement of "
+        "each document per query; 'ragkpi check QRELS RUN' names all and says how to fold them",
         4,
     ),
     "a table of a run": (

@@ -3,22 +3,21 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from shlex import quote
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
 from ragkpi import kernel
-from ragkpi.arrays import BoolArray, FloatArray, IntArray
+from ragkpi.arrays import FloatArray, IntArray
 from ragkpi.errors import DataError
 from ragkpi.files.inputs import new_sha256
 from ragkpi.files.lines import Tokens, rows_of
 from ragkpi.files.trec import LEVELS, Origin, QrelsColumns, fractional, levels_of
 from ragkpi.interface import spell
-from ragkpi.wording import decoded, named, visible, without_form
+from ragkpi.wording import decoded, named, without_form
 
 IdOrder = Literal["descending", "ascending"]
 """The order of ids among documents with equal scores."""
@@ -128,10 +127,10 @@ class Judgements:
         unjudged = np.flatnonzero(same(judged, document) < 0)
         if len(unjudged):
             query, document = query[unjudged], document.take(unjudged)
-            alike = same(_heads(judged), document)
+            alike = same(_mapped(_head, judged), document)
             for row in (
-                same(judged, _heads(document)),
-                same(_plain_ids(judged), _plain_ids(document)),
+                same(judged, _mapped(_head, document)),
+                same(_mapped(plain, judged), _mapped(plain, document)),
             ):
                 alike = np.where(row >= 0, row, alike)
             similar[unjudged] = alike
@@ -167,18 +166,8 @@ def group_judgements(columns: QrelsColumns) -> Judgements:
             f"judged at line {first}"
         )
         expected = "expected one judgement of each document per query"
-        subtopics = {columns.iteration[int(of)] for of in np.flatnonzero(columns.line == second)}
-        subtopics |= {columns.iteration[int(of)] for of in np.flatnonzero(columns.line == first)}
-        if len(subtopics) > 1:
-            text += (
-                f", and the second column, here {' and '.join(map(named, sorted(subtopics)))}, "
-                "tells subtopics or judges apart"
-            )
-            keep = "sort -k1,1 -k3,3 -k4,4nr {} | awk '!of[$1, $3]++ {{print $1, 0, $3, $4}}'"
-            expected += f": {keep.format(quote(visible(columns.file)))} keeps the highest level"
-        else:
-            expected += "; 'ragkpi check QRELS RUN' names all and says how to fold them"
-        raise DataError(f"{text}; {expected}")
+        advice = "'ragkpi check QRELS RUN' names all and says how to fold them"
+        raise DataError(f"{text}; {expected}; {advice}")
     if columns.gain is None or gain is None:
         return judgements
     row = columns.fractional_row
@@ -232,27 +221,13 @@ def plain(id_: bytes) -> bytes:
     return b"".join(id_.lower().split()).lstrip(b"0")
 
 
-def _plain_ids(ids: Tokens) -> Tokens:
-    """Return `plain` ids, all at once."""
-    text = ids.text()
-    if len(b"".join(text.split())) < len(text) or not text.isascii():
-        return Tokens.from_strings(map(plain, ids))
-    ids = Tokens.from_text(text.lower(), ids.end - ids.start)
-    first = _next(ids.buffer != ord("0"), ids.start)
-    return Tokens(ids.buffer, np.minimum(first, ids.end), ids.end)
+def _head(id_: bytes) -> bytes:
+    """Return an id up to its first ``#``."""
+    return id_.split(b"#", 1)[0] or id_
 
 
-def _heads(ids: Tokens) -> Tokens:
-    """Return ids up to their first ``#``, unless that is their first byte."""
-    mark = _next(ids.buffer == ord("#"), ids.start)
-    inside = (mark > ids.start) & (mark < ids.end)
-    return Tokens(ids.buffer, ids.start, np.where(inside, mark, ids.end))
-
-
-def _next(chosen: BoolArray, start: IntArray) -> IntArray:
-    """Return the first chosen position of a text from each start on, or its length, (n,)."""
-    places = np.flatnonzero(chosen)
-    return np.append(places, len(chosen))[np.searchsorted(places, start)]
+def _mapped(spelling: Callable[[bytes], bytes], ids: Tokens) -> Tokens:
+    return Tokens.from_strings(map(spelling, ids))
 
 
 def queries_meant(judged: Iterable[bytes], unknown: Iterable[bytes]) -> dict[bytes, bytes]:

@@ -44,20 +44,14 @@ def doubts(
         yield f"no document is relevant: {above if highest >= 0 else JUDGES_NOTHING}"
     if judged.queries and not judged.num_ret.any():
         yield "no document is retrieved for any evaluated query: all rankings are empty"
-    similar = queries_meant(judgements.queries, unknown)
-    if similar:
-        mine, theirs = named_apart(*next(iter(similar.items())))
-        yield (
-            f"{counted(len(similar), 'query id')} of the run "
-            f"{'differs' if len(similar) == 1 else 'differ'} from judged ones {OF_QUERIES}: "
-            f"{mine} where the qrels have {theirs}"
-        )
+    if similar := list(queries_meant(judgements.queries, unknown).items()):
+        count = counted(len(similar), "query id of the run differs", "query ids of the run differ")
+        yield f"{count} {_from_judged(similar, OF_QUERIES)}"
     if pairs := _documents_alike(judgements, sample):
-        mine, theirs = named_apart(*pairs[0])
+        count = counted(len(pairs), "document id differs", "document ids differ")
         yield (
-            f"{counted(len(pairs), 'document id')} of the first {len(sample.documents)} "
-            f"{'differs' if len(pairs) == 1 else 'differ'} from judged ones {OF_DOCUMENTS}: "
-            f"{mine} where the qrels have {theirs}; give both the same ids "
+            f"of the first {len(sample.documents)} documents {count} "
+            f"{_from_judged(pairs, OF_DOCUMENTS)}; give both the same ids "
             f"({spell('max_passage', '#')} folds passages)"
         )
     top = judged.rank <= _TOP
@@ -66,17 +60,15 @@ def doubts(
         which = f"no document in the top {_TOP} of any query"
         if not (judged.level >= 0).any():
             which = f"none of the {counted(retrieved, 'document')} retrieved for judged queries"
-        mine, theirs = "", named(judgements.document[0])
-        if sample.documents:
-            mine, theirs = named_apart(sample.documents[0][1], judgements.document[0])
-            mine = f" such as {mine}"
-        first = [judgements.document[row] for row in range(min(100, len(judgements.document)))]
-        pair = longer_and_shorter(first, [document for _, document in sample.documents])
+        retrieved_ids = [document for _, document in sample.documents]
+        judged_ids = [judgements.document[row] for row in range(min(100, len(judgements.document)))]
+        mine = f" such as {named(retrieved_ids[0])}" if retrieved_ids else ""
         advice = "are they from the same collection? 'ragkpi inspect' compares their ids"
-        if pair:
+        if pair := longer_and_shorter(judged_ids, retrieved_ids):
             advice = f"{named(pair[0])} and {named(pair[1])} differ by a part: "
             advice += f"{spell('max_passage', '#')} folds chunks into documents"
-        yield (f"{which} is judged: the run has ids{mine}, the qrels such as {theirs}; {advice}")
+        theirs = named(judgements.document[0])
+        yield f"{which} is judged: the run has ids{mine}, the qrels such as {theirs}; {advice}"
     if sample.rising > sample.ordered / 2:
         yield (
             f"scores increase down the file in {sample.rising} of the first "
@@ -90,6 +82,11 @@ def doubts(
             f"{counted(sample.several, 'ranking')}: their ids decide the order"
         )
     yield from _outside_pool(judged, top)
+
+
+def _from_judged(pairs: Sequence[tuple[bytes, bytes]], how: str) -> str:
+    mine, theirs = named_apart(*pairs[0])
+    return f"from judged ones {how}: {mine} where the qrels have {theirs}"
 
 
 def _outside_pool(judged: Judged, top: BoolArray) -> Iterator[str]:

@@ -399,7 +399,6 @@ SENTENCES = {
         "ids are numbers with a fraction, such as 1.0",
     ),
     "SQLite": ("SQLite format 3\0\x10", "sqlite3 -csv"),
-    "HTML": ('<table border="1">\n<tr><th>query_id</th></tr>\n</table>\n', "dump: HTML"),
     "svmlight": ("1 qid:1 1:0.5 2:0.3\n", "features of documents (svmlight)"),
 }
 
