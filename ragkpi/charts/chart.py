@@ -65,14 +65,6 @@ class Line:
     def label(self) -> str:
         return self.name if self.mark is None else f"{self.name}, {self.mark.name}"
 
-    @property
-    def marked(self) -> tuple[float, float] | None:
-        """The marked point; None without a mark or a finite value."""
-        if self.mark is None or self.mark.at not in self.x:
-            return None
-        y = self.y[list(self.x).index(self.mark.at)]
-        return (self.mark.at, y) if math.isfinite(y) else None
-
 
 @dataclass(frozen=True)
 class Points:
@@ -109,12 +101,6 @@ class PlaneChart:
     @property
     def drawn(self) -> list[Line | Points]:
         return [*self.lines, *self.points]
-
-    @property
-    def needs_legend(self) -> bool:
-        """Whether a mark or several curves or groups need names; the title names a single one."""
-        drawn = [one for one in self.drawn if len(one.x)]
-        return len(drawn) > 1 or any(line.mark is not None for line in self.lines)
 
 
 @dataclass(frozen=True)
@@ -196,34 +182,6 @@ def _undrawn(chart: Chart) -> Iterator[str]:
     for where, names in lacking.items():
         have = "has" if len(names) == 1 else "have"
         yield f"{chart.title}: {', '.join(names)} {have} no finite value at {where}"
-
-
-def extent_of(chart: Chart, axis: Axis, direction: Direction) -> tuple[float, float]:
-    """Extend the bounds of an axis to include all finite data of a chart.
-
-    The limits are positions on the axis, and always differ; 0 and 1 if nothing can be drawn.
-    """
-    limits = [bound for bound in (axis.low, axis.high) if bound is not None]
-    positions = [axis.position(number) for number in (*_numbers(chart, direction), *limits)]
-    finite = [at for at in positions if not math.isnan(at)] or [0.0, 1.0]
-    low, high = min(finite), max(finite)
-    return (low, high) if low < high else (low - 0.5, high + 0.5)
-
-
-def _numbers(chart: Chart, direction: Direction) -> Iterator[float]:
-    if isinstance(chart, IntervalChart):
-        for row in chart.rows:
-            yield from (row.low, row.value, row.high, *row.queries)
-    else:
-        for drawn in chart.drawn:
-            yield from drawn.x if direction == "x" else drawn.y
-        if direction == "y":
-            for line in chart.lines:
-                for bounds in line.band:
-                    yield from (bounds.low, bounds.high)
-    for rule in chart.rules:
-        if rule.axis == direction:
-            yield rule.at
 
 
 def chart_object(chart: Chart) -> dict[str, Any]:

@@ -24,7 +24,6 @@ from ragkpi.charts.chart import (
     PlaneChart,
     Points,
     Rule,
-    extent_of,
     noted,
     small_print,
 )
@@ -217,16 +216,15 @@ def _wrapped(text: str, longest: int, lines: int | None = None) -> str:
 
 def _set_axis(chart: Chart, axes: Any, direction: Direction, longest: int) -> None:
     axis = chart.x if direction == "x" or isinstance(chart, IntervalChart) else chart.y
-    low, high = extent_of(chart, axis, direction)
     # Texts in corners need room next to points.
     corners = not isinstance(chart, IntervalChart) and chart.corners
-    margin = (0.12 if corners else 0.04) * (high - low)
-    limits = (low - margin, high + margin)
+    axes.margins(**{direction: 0.12 if corners else 0.04})
     if axis.scale == "log":
         axes.set(**{f"{direction}scale": "log"})
-        limits = (10 ** limits[0], 10 ** limits[1])
-    label = _wrapped(axis.label, longest, _LABEL_LINES[direction])
-    axes.set(**{f"{direction}lim": limits, f"{direction}label": label})
+    axes.set(**{f"{direction}label": _wrapped(axis.label, longest, _LABEL_LINES[direction])})
+    for bound in (axis.low, axis.high):
+        if bound is not None:
+            (axes.axvline if direction == "x" else axes.axhline)(bound, alpha=0)
     side, ticker = axes.xaxis if direction == "x" else axes.yaxis, _matplotlib().ticker
     if axis.ticks or axis.scale == "log":  # powers of ten would be written in TeX
         side.set_major_formatter(ticker.FuncFormatter(lambda number, _: f"{number:g}"))
@@ -240,6 +238,8 @@ def _plane(chart: PlaneChart, axes: Any, longest: int) -> Entries:
     """Draw lines, points and corners; return the entries of the legend, if one is needed."""
     entries: Entries = {}
     for line in chart.lines:
+        if not len(line.x):
+            continue
         if line.role == "ceiling":
             (drawn,) = axes.plot(line.x, line.y, linestyle="--", color=_GREY, linewidth=1)
         elif line.role == "others":
@@ -263,7 +263,9 @@ def _plane(chart: PlaneChart, axes: Any, longest: int) -> Entries:
             va="bottom" if lower else "top",
             color=_GREY,
         )
-    return entries if chart.needs_legend else {}
+    # The title names a single curve.
+    single = len(entries) == 1 and all(line.mark is None for line in chart.lines)
+    return {} if single else entries
 
 
 def _curve(line: Line, of_lines: int, axes: Any) -> Any:
@@ -288,9 +290,10 @@ def _curve(line: Line, of_lines: int, axes: Any) -> Any:
     if line.band:
         x, low, high = zip(*line.band, strict=True)
         axes.fill_between(x, low, high, color=colour, alpha=0.15, linewidth=0)
-    if line.marked is not None:
+    if line.mark is not None and line.mark.at in line.x:
         axes.plot(
-            *line.marked,
+            line.mark.at,
+            line.y[list(line.x).index(line.mark.at)],
             marker="o",
             markersize=11,
             markerfacecolor="none",
@@ -345,7 +348,7 @@ def _points(group: Points, number: int, axes: Any, longest: int) -> Any:
 def _intervals(chart: IntervalChart, axes: Any, longest: int, pitch: float) -> None:
     """Draw evenly spaced rows, with as many names as there is room for."""
     thick = min(3.0, 36 * pitch)
-    left, right = axes.get_xlim()
+    bar = {"color": _GREY, "linewidth": thick, "solid_capstyle": "butt"}
     heights = range(len(chart.rows), 0, -1)
     for height, row in zip(heights, chart.rows, strict=True):
         colour, marker = _style(row.series)
@@ -356,15 +359,20 @@ def _intervals(chart: IntervalChart, axes: Any, longest: int, pitch: float) -> N
             ]
             strip = {"marker": marker, "s": 9, "color": colour, "alpha": 0.4, "linewidths": 0}
             axes.scatter(sorted(row.queries, reverse=True), down, **strip)
-        if not (math.isnan(row.low) or math.isnan(row.high)):
-            ends = [min(max(bound, left), right) for bound in (row.low, row.high)]
-            axes.plot(ends, [height] * 2, color=_GREY, linewidth=thick, solid_capstyle="butt")
-        for bound, arrow in ((row.low, "<"), (row.high, ">")):
-            if math.isinf(bound):  # the interval leaves the chart
-                edge = left if bound < 0 else right
-                axes.plot([edge], [height], marker=arrow, color=_GREY, clip_on=False)
+        ends = [bound for bound in (row.low, row.high) if math.isfinite(bound)]
+        axes.plot(ends, [height] * len(ends), **bar)
         if math.isfinite(row.value):
-            axes.plot([row.value], [height], marker=marker, markersize=1.5 * thick, color=colour)
+            axes.plot(
+                [row.value], [height], marker=marker, markersize=1.5 * thick, color=colour, zorder=3
+            )
+    left, right = axes.get_xlim()
+    for height, row in zip(heights, chart.rows, strict=True):
+        for bound, other in ((row.low, row.high), (row.high, row.low)):
+            if math.isinf(bound):  # the interval leaves the chart
+                edge, arrow = (left, "<") if bound < 0 else (right, ">")
+                axes.plot([edge, min(max(other, left), right)], [height] * 2, **bar)
+                axes.plot([edge], [height], marker=arrow, color=_GREY, clip_on=False)
+    axes.set_xlim(left, right)
     names = short_names([visible(row.name) for row in chart.rows], longest)
     step = max(1, math.ceil(_NAME_HEIGHT / pitch))
     axes.set_yticks(list(heights)[::step], names[::step])
