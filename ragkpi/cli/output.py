@@ -9,15 +9,14 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 from typer import Option
 
 from ragkpi.cli.configuration import PROJECT
-from ragkpi.cli.terminal import colour_messages, end_bar, held_notes, tell
+from ragkpi.cli.terminal import colour_messages, held_notes, tell
 from ragkpi.errors import UsageError
 from ragkpi.interface import wants_colour
 from ragkpi.library.options import Flags
 from ragkpi.reports.layout import Layout, Report
 from ragkpi.reports.output_files import write
 from ragkpi.reports.renderers import REPORT_FORMATS, format_of_file
-from ragkpi.reports.terminal import drawn_table, terminal_width
-from ragkpi.wording import on_screen
+from ragkpi.reports.terminal import terminal_width
 
 if TYPE_CHECKING:  # few commands draw
     from ragkpi.charts.chart import Chart, Charts
@@ -221,15 +220,8 @@ def _drawing(path: str) -> Callable[["Sequence[Chart]", str, "PlotSize"], None]:
     return draw
 
 
-def tell_gates(verdicts: "Sequence[Verdict]", elsewhere: bool) -> None:
-    """Show the outcomes of gates: one as a sentence, several as a table unless `elsewhere`."""
-    if len(verdicts) == 1:
-        if verdicts[0].passed:
-            tell(f"note: {verdicts[0].sentence}")
-    elif verdicts and not elsewhere:
-        from ragkpi.library.evaluation_report import gates_table
-
-        end_bar()
-        width = terminal_width() if sys.stderr.isatty() else None
-        for text in drawn_table(gates_table(verdicts), Layout(width=width)):
-            sys.stderr.write(on_screen(text))
+def tell_gates(verdicts: "Sequence[Verdict]") -> None:
+    """Say what each gate that passed saw; the others are errors."""
+    for verdict in verdicts:
+        if verdict.passed:
+            tell(f"note: {verdict.sentence}")

@@ -22,7 +22,6 @@ from ragkpi.reports.layout import (
     Layout,
     Report,
     Table,
-    finite,
     with_best_marked,
 )
 from ragkpi.version import __version__
@@ -156,10 +155,9 @@ class EvaluationReport(Report):
             notes += _query_counts(runs, names)
         notes += self.interval_notes()
         gates = self.gates
-        notes += [verdict.sentence for verdict in gates] if len(gates) == 1 else []
         if by_query and self.worst is not None:
             notes.append(self.worst.note)
-        below = gates_table(gates) if len(gates) > 1 else None
+        below = gate_lines(gates)
         checks = gate_checks(gates)
         table = Table(columns, rows, notes, streamed=streamed, below=below, checks=checks)
         return signed(table, self.signature, layout)
@@ -315,16 +313,6 @@ def _per_query(
     return found
 
 
-_GATE_COLUMNS = [
-    *map(Column, ("run", "measure", "against")),
-    Column("limit", "decimal"),
-    Column("value", "decimal"),
-    Column("difference", "decimal", signed=True),  # from the limit, or the baseline's value
-    Column("gate"),
-    Column("unseen", "decimal", role="detail"),
-]
-
-
 def gate_checks(verdicts: Sequence[Verdict]) -> list[Check]:
     """Return a check per gate, with a unique name."""
     return [
@@ -337,36 +325,11 @@ def gate_checks(verdicts: Sequence[Verdict]) -> list[Check]:
     ]
 
 
-def gates_table(verdicts: Sequence[Verdict]) -> Table:
-    """Lay out a row per gate: its decision, and the loss that a passed one could have missed."""
-    rows, shares, notes = [], [], []
-    for v in verdicts:
-        reference = v.limit if v.baseline_value is None else v.baseline_value
-        interval = finite(v.difference.interval) if v.difference else None
-        tone: Literal["good", "bad"] = "good" if v.passed else "bad"
-        unseen = v.unseen if v.passed else None
-        shares += [unseen.share] if unseen else []
-        rows.append(
-            [
-                *map(Cell, (v.run, v.name, v.baseline or "limit", v.limit, v.value)),
-                Cell(v.value - reference, interval),
-                Cell(v.outcome_in_words, tone=tone),
-                Cell(unseen and unseen.loss),
-            ]
-        )
-        if v.passed and v.caution:
-            notes.append(f"{v.run}: {v.name}: {v.caution}")
-    if shares:
-        notes.append(
-            "unseen: the largest loss that the gate could not rule out, as any on fewer "
-            f"than {' or '.join(dict.fromkeys(shares))}"
-        )
+def gate_lines(verdicts: Sequence[Verdict]) -> list[str]:
+    """Return a sentence per gate, below their number if there are several."""
     passed = sum(verdict.passed for verdict in verdicts)
-    number = f"{passed} of {counted(len(verdicts), 'gate')} passed"
-    if len({verdict.run for verdict in verdicts}) > 1:
-        return Table(list(_GATE_COLUMNS), rows, notes, verdict=[f"{number}."])
-    rows = [row[1:] for row in rows]
-    return Table(_GATE_COLUMNS[1:], rows, notes, verdict=[f"{number} ({verdicts[0].run})."])
+    number = f"{passed} of {counted(len(verdicts), 'gate')} passed."
+    return [*([number] if len(verdicts) > 1 else []), *(one.sentence for one in verdicts)]
 
 
 def _role(metric: Metric) -> Literal["core", "detail"]:

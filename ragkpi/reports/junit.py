@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from ragkpi.reports.layout import Check, Layout, Report
-from ragkpi.reports.terminal import drawn_table
+from ragkpi.reports.terminal import write_table
 from ragkpi.wording import in_markup
 
 _NO_XML = "[^\t\n\r -\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]"
@@ -23,7 +23,7 @@ def write_junit(report: Report, layout: Layout) -> Iterator[str]:
     for check in checks:
         yield _case(check)
     plain = replace(layout, colour="never", width=None, call_notes=())
-    lines = "".join(drawn_table(table, plain)).splitlines()
+    lines = "".join(write_table(report, plain)).splitlines()
     yield "<system-out>\n" + "".join(f"{_xml(line)}\n" for line in lines) + "</system-out>\n"
     yield "</testsuite>\n"
 

@@ -94,7 +94,7 @@ class Table:
     caption: str = ""  # the caption of a table for a paper; empty for other tables
     verdict: Sequence[str] = ()  # the answer, in one or two sentences above the table
     explanation: Sequence[str] = ()  # tests, corrections, seeds
-    below: Table | None = None  # of another kind, such as gates; for people
+    below: Sequence[str] = ()  # gates, for people
     checks: Sequence[Check] = ()
     # Rows above the others in CSV and TSV, without intervals: millions that are not held.
     streamed: Iterable[list[Cell]] = ()

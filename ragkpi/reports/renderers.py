@@ -114,11 +114,13 @@ _MARKDOWN = r"(?i)[\\|*`<\[&~]|(?<![^\W_])_|_(?![^\W_])|:(?=//)|(?<=www)\.|@(?=[
 
 def write_markdown(report: Report, layout: Layout) -> Iterator[str]:
     """Draw a table with pipes between paragraphs: the verdict, then notes and explanation."""
-    yield from drawn_markdown(report.table(layout), layout)
+    table = report.table(layout)
+    texts = [*([table.caption] if table.caption else []), *table.texts(layout), *table.below]
+    yield _paragraphs(table.verdict) + _pipes(table, layout)
+    yield "".join(f"\n{_markdown(visible(text))}\n" for text in texts)
 
 
-def drawn_markdown(table: Table, layout: Layout) -> Iterator[str]:
-    """Draw a table, and the one below it."""
+def _pipes(table: Table, layout: Layout) -> str:
     heads = [_markdown(visible(column.name)) for column in table.columns]
     rules = ["---:" if column.numeric else ":---" for column in table.columns]
     lines = [heads, rules]
@@ -131,13 +133,7 @@ def drawn_markdown(table: Table, layout: Layout) -> Iterator[str]:
             text = f"**{text}**" if cell.best else text
             texts.append(f"{text}<sup>{cell.marks}</sup>" if cell.marks else text)
         lines.append(texts)
-    above = _paragraphs(table.verdict)
-    texts = [*([table.caption] if table.caption else []), *table.texts(layout)]
-    below = "".join(f"\n{_markdown(visible(text))}\n" for text in texts)
-    yield above + "".join(f"| {' | '.join(line)} |\n" for line in lines) + below
-    if table.below is not None:
-        yield "\n"
-        yield from drawn_markdown(table.below, layout)
+    return "".join(f"| {' | '.join(line)} |\n" for line in lines)
 
 
 _COMMANDS = {"error": "error", "warning": "warning", "note": "notice"}
@@ -153,13 +149,11 @@ def write_github(report: Report, layout: Layout) -> Iterator[str]:
     commands = [_command(check) for check in table.checks if check.outcome in _COMMANDS]
     if commands:
         yield "".join(f"{line}\n" for line in ("<!--", *commands, "-->", ""))
-    plain = replace(table, verdict=(), notes=(), caption="", below=None)
-    below = "" if table.below is None else "".join(drawn_markdown(table.below, layout))
     page = (
         _paragraphs(table.verdict),
-        f"{below}\n" if below else "",
+        _paragraphs(table.below),
         "<details><summary>Table</summary>\n\n",
-        *drawn_markdown(plain, replace(layout, explanation="hidden")),
+        _pipes(table, layout),
         "\n</details>\n\n",
         _paragraphs(table.texts(layout)),
     )

@@ -92,11 +92,7 @@ def write_table(report: Report, layout: Layout) -> Iterator[str]:
 
     The best values have a star, and a colour on a terminal.
     """
-    yield from drawn_table(report.table(layout), layout)
-
-
-def drawn_table(table: Table, layout: Layout) -> Iterator[str]:
-    """Draw a table, and the one below it."""
+    table = report.table(layout)
     from rich.cells import cell_len  # some characters are two places wide
 
     if table.use == "data" or (table.verdict and not table.rows):
@@ -113,17 +109,14 @@ def drawn_table(table: Table, layout: Layout) -> Iterator[str]:
     fitted = fit(table.columns, widths, layout.width)
     notes = _notes(table, layout, starred)
     left_out = [c.name for number, c in enumerate(table.columns) if number not in fitted]
-    below = [line for note in notes for line in text_lines(visible(note), layout.width)]
     if len(left_out) > _MOST_HIDDEN:
         left_out = [f"{len(left_out)} columns"]
     hidden = [f"Columns hidden: {', '.join(left_out)} (--wide shows all)"] if left_out else []
     if table.columns:
         lines += [*([""] if lines else []), *_drawn(table, texts, fitted, layout)]
-    lines += [line for note in hidden for line in text_lines(visible(note), layout.width)]
-    yield "".join(f"{line}\n" for line in [*lines, *below])
-    if table.below is not None:
-        yield "\n"
-        yield from drawn_table(table.below, replace(layout, explanation="hidden", call_notes=()))
+    for text in (*hidden, *notes, *table.below):
+        lines += text_lines(visible(text), layout.width)
+    yield "".join(f"{line}\n" for line in lines)
 
 
 def _notes(table: Table, layout: Layout, starred: bool) -> list[str]:

@@ -218,7 +218,7 @@ def test_a_run_must_be_shown_to_be_worse_or_not_to_be(evaluate):
     assert evaluate("--gate-by", "noninferior", "--margin", "0.02", *turned).status == 0
     # The limit, and of the official measures num_rel_ret, five more, 11 points and 9 cutoffs.
     limits = ("--fail-under", "map=0.1", "--fail-under-baseline", BM25)
-    assert evaluate(*limits, "qrels.txt", FUSION).err.count(b"   passed") == 27
+    assert evaluate(*limits, "qrels.txt", FUSION).err.count(b"gate passed: ") == 27
 
 
 def test_the_gate_says_what_compare_says(evaluate, ragkpi):

@@ -31,9 +31,8 @@ class Made:
             Check(text, "warning", text),
             Check(text, "passed", text),
         ]
-        below = Table([Column(text)], [[Cell(text)]], verdict=[text])
         self.made = Table(
-            [Column(text)], [[Cell(text)]], [text], verdict=[text], below=below, checks=checks
+            [Column(text)], [[Cell(text)]], [text], verdict=[text], below=[text], checks=checks
         )
 
     def table(self, layout):

@@ -207,26 +207,24 @@ def test_what_passed_gates_say(evaluate):
     )
 
 
-def test_several_gates_are_one_table(evaluate):
+def test_several_gates_are_a_line_each(evaluate):
     """By hand: good is 0.75 in recip_rank and 0.5 in P_1, bad 0.375 and 0."""
     gates = ("-m", "recip_rank,P.1", "--fail-under", "P_1=0.6", "--fail-under-baseline", "bad.run")
+    missed = "good: P_1 is 0.5, below 0.6 by 0.1"
     found = evaluate(*gates, "qrels", "good.run")
     assert found.status == 3
-    title, _, head, _, *rows, note, said = found.err.decode().splitlines()
-    assert title == "2 of 3 gates passed (good)."
-    names = ("measure", "against", "limit", "value", "difference", "gate", "unseen")
-    assert head.split() == list(names)
-    assert [row.split()[:6] for row in rows[:1]] == [
-        ["P_1", "limit", "0.6000", "0.5000", "-0.1000", "missed"]
-    ]
-    cells = [row.split() for row in rows[1:]]
-    assert [row[:5] for row in cells] == [
-        ["recip_rank", "bad.run", "0.3750", "0.7500", "+0.3750"],
-        ["P_1", "bad.run", "0.0000", "0.5000", "+0.5000"],
-    ]
-    assert [row[-2] for row in cells] == ["passed", "passed"]
-    assert note.endswith(" 1 in 4 queries")
-    assert said == "ragkpi: error: good: P_1 is 0.5, below 0.6 by 0.1"
+    first, second, said = found.err.decode().splitlines()
+    assert first.startswith("ragkpi: note: gate passed: good: recip_rank 0.7500 is not ")
+    assert "bad.run's 0.3750: +0.3750 [" in first
+    assert first.endswith(" 1 in 4 queries")
+    assert "bad.run's 0.0000: +0.5000 [" in second
+    assert said == f"ragkpi: error: {missed}"
+    shown = evaluate(*gates, "--format", "table", "qrels", "good.run")
+    assert shown.err.decode().splitlines() == [said]
+    *_, counted, one, two, three = shown.out.decode().splitlines()
+    assert counted == "2 of 3 gates passed."
+    assert one.startswith(f"gate missed: {missed}")
+    assert [f"ragkpi: note: {line}" for line in (two, three)] == [first, second]
 
 
 @pytest.mark.parametrize("run", ["good.run", "bad.run"])
@@ -244,13 +242,13 @@ def test_reports_hold_the_gates(evaluate, tmp_path, run):
         found = evaluate(*gates, "--format", form, "qrels", run)
         assert found.status == (0 if passed else 3)
         if form == "markdown":
-            rows = [line.split("|") for line in found.out.decode().splitlines()]
-            gates_ = [[cell.strip() for cell in row[1:7]] for row in rows if len(row) == 9]
-            change, outcome = f"{value - 0.5:+.4f}", "passed" if passed else "missed"
-            assert gates_[2][:2] == ["recip_rank", "limit"]
-            assert gates_[2][2:] == ["0.5000", f"{value:.4f}", change, outcome]
-            assert gates_[3][1:4] == ["like.run", "0.7500", f"{value:.4f}"]
-            assert gates_[3][5] == outcome
+            outcome = f"gate {'passed' if passed else 'missed'}: {run.partition('.')[0]}: recip"
+            text = found.out.decode().replace("\\", "")
+            of_limit, of_run = (line for line in text.splitlines() if line.startswith(outcome))
+            change = f"{'above' if passed else 'below'} 0.5 by {abs(value - 0.5)}"
+            assert f"is {value}, {change}, over 12 queries" in of_limit
+            assert f"recip_rank {value:.4f} is " in of_run
+            assert "like.run's 0.7500: " in of_run
             continue
         document = (
             valid_document(found.out)["runs"][0] if form == "json" else valid_lines(found.out)[0]

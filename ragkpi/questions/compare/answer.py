@@ -18,7 +18,7 @@ from ragkpi.library.doubts import Doubt
 from ragkpi.library.evaluation_report import (
     EvaluationReport,
     gate_checks,
-    gates_table,
+    gate_lines,
     signed,
 )
 from ragkpi.library.ground import Signature
@@ -72,7 +72,7 @@ class ComparedReport(Report):
             verdict=self.verdict,
             explanation=self.explanation,
             notes=[*self.notes, *table.notes],
-            below=gates_table(gates) if gates else None,
+            below=gate_lines(gates),
             checks=gate_checks(gates),
         )
         return signed(table, self.runs.signature, layout)

@@ -394,5 +394,6 @@ def shell(
     if output.written in ("csv", "tsv", "jsonl"):  # rows have no room for sentences
         for note in result.report.notes:
             tell(f"note: {note}")
-    tell_gates(result.verdicts, elsewhere=output.is_read)
+    if not output.is_read:
+        tell_gates(result.verdicts)
     exit_with(result.problems)

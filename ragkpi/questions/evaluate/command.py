@@ -589,7 +589,8 @@ def shell(
     if record.log is not None:
         meta = dict(text.split("=", 1) for text in record.meta)
         result.log(record.log, meta, per_query="shown" if per_query else "hidden")
-    tell_gates(result.verdicts, elsewhere=not as_lines and output.is_read)
+    if as_lines or not output.is_read:
+        tell_gates(result.verdicts)
     exit_with(result.problems)
 
 
