@@ -24,7 +24,6 @@ _TONES: Mapping[Severity, Literal["plain", "bad", "warning"]] = {
     "warning": "warning",
     "note": "plain",
 }
-_FILES_NAMED = 3  # lines of a verdict
 
 
 @dataclass(frozen=True)
@@ -173,15 +172,12 @@ def check_answer(inspections: Sequence[Inspection]) -> Answer:
         for inspection in inspections
         for note in _notes(inspection)
     ]
-    many = len(inspections) > _FILES_NAMED
-    explanation = [_sentence(inspection) for inspection in inspections if many]
     checks = [check for inspection in inspections for check in _checks(inspection)]
     return Answer(
         columns[first:],
         [row[first:] for row in rows],
         notes,
-        verdict=_verdict(inspections),
-        explanation=explanation,
+        verdict=list(map(_sentence, inspections)),
         checks=checks,
         question="check",
         findings={
@@ -234,21 +230,6 @@ def _notes(inspection: Inspection) -> Iterator[str]:
     if inspection.without_range:
         names = ", ".join(inspection.without_range)
         yield f"{names}: the effect of ties is not known"
-
-
-def _verdict(inspections: Sequence[Inspection]) -> list[str]:
-    """Count the findings of each file, or, for many files, the files with findings."""
-    if len(inspections) <= _FILES_NAMED:
-        return [_sentence(inspection) for inspection in inspections]
-    worst = [next(filter(inspection.count, _TONES), "note") for inspection in inspections]
-    pairs = list(zip(inspections, worst, strict=True))
-    counts = []
-    for severity in ("error", "warning"):
-        files = [inspection.file for inspection, most in pairs if most == severity]
-        names = f" ({files[0]}{', …' if len(files) > 1 else ''})" if files else ""
-        counts.append(f"{len(files)} with {severity}s{names}")
-    counts.append(f"{worst.count('note')} with neither")
-    return [f"{len(inspections)} files: {', '.join(counts)}."]
 
 
 def _sentence(inspection: Inspection) -> str:

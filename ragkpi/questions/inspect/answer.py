@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import pairwise
 
@@ -14,11 +14,8 @@ from ragkpi.errors import InputError, RagkpiError, RagkpiNote, UnreadableError, 
 from ragkpi.files.column_names import ORDER, meaning
 from ragkpi.files.formats import HEAD_LENGTH, FileReader, Reading, reader_of, recognise_kind
 from ragkpi.files.opening import Kind, Source
-from ragkpi.files.sieve import parse_fold
 from ragkpi.files.trec import part_of, path_of
-from ragkpi.interface import spell
-from ragkpi.library.examiner import Examination, ExaminedRun, examine
-from ragkpi.ranking.judgements import plain
+from ragkpi.library.examiner import Examination, examine
 from ragkpi.reports.layout import Answer, Cell, Column
 from ragkpi.wording import counted, named
 
@@ -61,14 +58,13 @@ class FileContents:
 
 @dataclass(frozen=True)
 class Shared:
-    """The ids that a run shares with qrels, and an option that makes its documents match."""
+    """The ids that a run shares with qrels."""
 
     qrels: str
     run: str
     queries: int
     documents: int  # retrieved and judged for these queries
     retrieved: int
-    advice: str = ""
 
 
 def contents_of(file: str, readings: Mapping[Kind, Reading | None]) -> list[FileContents]:
@@ -78,35 +74,34 @@ def contents_of(file: str, readings: Mapping[Kind, Reading | None]) -> list[File
     try:
         with Source(file) as source:
             first = recognise_kind(source.peek(HEAD_LENGTH))
+        for kind in sorted(readings, key=lambda kind: kind != first):
+            with warnings.catch_warnings(record=True) as caught, Source(file) as source:
+                warnings.simplefilter("always")
+                try:
+                    reader = reader_of(kind, source, readings[kind])
+                    one = (_qrels if kind == "qrels" else _run)(source, reader)
+                except InputError as problem:
+                    if isinstance(problem, UnreadableError):
+                        raise
+                    problems.append(problem)
+                    continue
+            texts = (str(warning.message).removeprefix(f"{file}: ") for warning in caught)
+            contents.append(replace(one, notes=list(dict.fromkeys(texts))))
     except UnreadableError:
         raise
     except RagkpiError as problem:
-        return [FileContents(file, notes=[str(problem)])]
-    for kind in sorted(readings, key=lambda kind: kind != first):
-        with warnings.catch_warnings(record=True) as caught, Source(file) as source:
-            warnings.simplefilter("always")
-            try:
-                reader = reader_of(kind, source, readings[kind])
-                if kind == "qrels":
-                    one = _qrels(file, source, reader)
-                else:
-                    one = _run(reader.name, examine(source, reader, Examination(), "refused"))
-            except UnreadableError:
-                raise
-            except RagkpiError as problem:
-                problems.append(problem)
-                continue
-        texts = (str(warning.message).removeprefix(f"{file}: ") for warning in caught)
-        contents.append(replace(one, notes=list(dict.fromkeys(texts))))
+        problems.append(problem)
     # If no role is certain, show the maps for both.
     guesses = [problem for problem in problems if isinstance(problem, UnsettledError)]
     notes = [str(problem).removeprefix(f"{file}: ") for problem in guesses or problems[:1]]
     return contents or [FileContents(file, notes=notes)]
 
 
-def _run(name: str, run: ExaminedRun) -> FileContents:
-    """Describe a run of a format."""
+def _run(source: Source, reader: FileReader) -> FileContents:
+    run = examine(source, reader, Examination(), "refused")
     map_, sizes = run.origin.map, np.diff(run.starts)
+    falls, path = _falls(map_), "the numbers" if path_of(map_) == "@value" else path_of(map_)
+    direction = f"{path}, {'small' if falls else 'large'} first"
     rows = np.lexsort((-run.score, run.query))
     # Only the first queries of a very long run are compared with another file.
     compared = int(np.searchsorted(run.starts, _IDS, side="right")) - 1
@@ -117,12 +112,19 @@ def _run(name: str, run: ExaminedRun) -> FileContents:
     }
     records = [
         f"{run.name_of_query(row)} {named(run.document[row])} "
-        f"{abs(run.score[row]) if _falls(map_) else run.score[row]:.6g}"
+        f"{abs(run.score[row]) if falls else run.score[row]:.6g}"
         for row in rows[:_RECORDS].tolist()
     ]
-    bounds = int(sizes.min()), int(sizes.max())
-    direction = _direction(map_)
-    return FileContents(run.file, "run", name, len(sizes), bounds, direction, records, ids=ids)
+    return FileContents(
+        run.file,
+        "run",
+        reader.name,
+        len(sizes),
+        (int(sizes.min()), int(sizes.max())),
+        "the order of the list" if map_ == ORDER else direction,
+        records,
+        ids=ids,
+    )
 
 
 def _falls(map_: str) -> bool:
@@ -132,22 +134,14 @@ def _falls(map_: str) -> bool:
     return part in ("rank", "distance") or by_name
 
 
-def _direction(map_: str) -> str:
-    """Describe the order of the documents of a run."""
-    if map_ == ORDER:
-        return "the order of the list"
-    path = "the numbers" if path_of(map_) == "@value" else path_of(map_)
-    return f"{path}, {'small' if _falls(map_) else 'large'} first"
-
-
-def _qrels(file: str, source: Source, reader: FileReader) -> FileContents:
+def _qrels(source: Source, reader: FileReader) -> FileContents:
     qrels = reader.read_qrels(source)
     queries, documents = qrels.query.tolist(), qrels.document.tolist()
     ids: dict[bytes, set[bytes]] = {query: set() for query in (*queries, *qrels.empty)}
     for query, document in zip(queries, documents, strict=True):
         ids[query].add(document)
     if not ids:
-        raise InputError(file, None, "contains no judgements", "expected at least one")
+        raise InputError(source.name, None, "contains no judgements", "expected at least one")
     numbers = (qrels.level if qrels.gain is None else qrels.gain).tolist()
     levels = sorted(Counter(numbers).items())
     text = ", ".join(f"level {level}: {count:,}" for level, count in levels[:6])
@@ -158,40 +152,15 @@ def _qrels(file: str, source: Source, reader: FileReader) -> FileContents:
     ]
     sizes = [len(of) for of in ids.values()]
     bounds = min(sizes), max(sizes)
-    return FileContents(file, "qrels", reader.name, len(ids), bounds, text, records, ids=ids)
-
-
-# The value of --max-passage that makes the ids of a run match the qrels, by the difference.
-_MENDS = {
-    "passages: the number follows #": "#",
-    "ids have more behind /": "/",
-    "ids with a prefix up to ::, as in Vespa": "/^.*::(.*)$/",
-    "chunks: a number at the end": "/^(.*)[-_:.][0-9]+$/",
-}
+    return FileContents(source.name, "qrels", reader.name, len(ids), bounds, text, records, ids=ids)
 
 
 def shared(qrels: FileContents, run: FileContents) -> Shared:
-    """Compare the ids of a run with those of qrels."""
+    """Count the ids of a run that are also in qrels."""
     queries = run.ids.keys() & qrels.ids.keys()
-    judged = _judged(queries, qrels.ids, run.ids, lambda id_: id_)
+    judged = sum(len(qrels.ids[query] & run.ids[query]) for query in queries)
     retrieved = sum(len(run.ids[query]) for query in queries)
-    advice, most = "", judged
-    if not queries:
-        meant = {plain(query) for query in qrels.ids} & {plain(query) for query in run.ids}
-        spelt = counted(len(meant), "query id differs", "query ids differ")
-        advice = f"{spelt} only by case, whitespace or leading zeros" if meant else ""
-    for what, value in _MENDS.items():
-        count = _judged(queries, qrels.ids, run.ids, parse_fold(value).parent)
-        if count > most:
-            advice, most = f"{what}: {spell('max_passage', value)} judges {count:,}", count
-    if _judged(queries, qrels.ids, run.ids, plain) > most:
-        advice = "document ids differ only by case, whitespace or leading zeros"
-    return Shared(qrels.file, run.file, len(queries), judged, retrieved, advice)
-
-
-def _judged(queries: Iterable[bytes], qrels: Ids, run: Ids, fold: Callable[[bytes], bytes]) -> int:
-    """Count the documents of a run that are judged once all ids are folded."""
-    return sum(len(set(map(fold, qrels[q])) & set(map(fold, run[q]))) for q in queries)
+    return Shared(qrels.file, run.file, len(queries), judged, retrieved)
 
 
 def inspect_answer(files: Sequence[FileContents], pairs: Sequence[Shared]) -> Answer:
@@ -226,7 +195,6 @@ def inspect_answer(files: Sequence[FileContents], pairs: Sequence[Shared]) -> An
         else f"{pair.run} and {pair.qrels} share no query."
         for pair in pairs
     ]
-    notes += [f"{pair.run}: {pair.advice}" for pair in pairs if pair.advice]
     kinds = [file.kind for file in files]
     of_kinds = [counted(kinds.count("run"), "run"), f"{kinds.count('qrels')} qrels"]
     many = f"{', '.join(of_kinds)}, {kinds.count(None)} not read."
@@ -234,5 +202,6 @@ def inspect_answer(files: Sequence[FileContents], pairs: Sequence[Shared]) -> An
         "files": [{k: v for k, v in vars(file).items() if k != "ids"} for file in files],
         "shared": list(pairs),
     }
-    verdict = verdict if 0 < len(verdict) < 4 else [many]
-    return Answer(columns, rows, notes, verdict=verdict, question="inspect", findings=findings)
+    return Answer(
+        columns, rows, notes, verdict=verdict or [many], question="inspect", findings=findings
+    )

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from glob import glob
 from typing import Annotated, Any, Unpack
 
 from typer import Argument
@@ -14,7 +13,7 @@ from ragkpi.cli.output import TextOutput
 from ragkpi.cli.signature import command
 from ragkpi.errors import UsageError
 from ragkpi.files.formats import Reading
-from ragkpi.files.opening import Kind, parts_of
+from ragkpi.files.opening import Kind
 from ragkpi.library.arguments import readings_of
 from ragkpi.library.options import HowRead
 from ragkpi.library.result import Result
@@ -49,13 +48,13 @@ def inspect(
     """Show files: format, how it was recognised, queries, documents, scores and levels.
 
     The first records are shown as ragkpi reads them. With qrels and runs: the number of shared
-    queries and documents, and the option that fixes ids that do not match. Other files are also in
-    the table, with the reason below it; a file that cannot be opened is an error.
+    queries and documents. Other files are also in the table, with the reason below it; a file that
+    cannot be opened is an error.
 
     Parameters
     ----------
     files
-        Paths of runs, qrels and folders of them. A file that is neither is not an error: its notes
+        Paths of runs and qrels. A file that is neither is not an error: its notes
         give the reason. `UnreadableError` for a file that cannot be opened.
     how
         See `HowRead`: ``map_run``, ``run_format``, …
@@ -73,9 +72,9 @@ def inspect(
     of_qrels, of_run = readings_of(how)
     readings: Mapping[Kind, Reading | None] = {"qrels": of_qrels, "run": of_run}
     paths = [files] if isinstance(files, str | os.PathLike) else list(files)
-    names = [name for path in paths for name in _files_of(os.fspath(path))]
+    names = [os.fspath(path) for path in paths]
     if not names:
-        raise UsageError("no file to inspect; expected paths of files, or of folders with files")
+        raise UsageError("no file to inspect; expected paths of files")
     contents = [one for name in names for one in contents_of(name, readings)]
     runs = [file for file in contents if file.kind == "run"]
     of_runs = {file.file for file in runs}
@@ -87,30 +86,16 @@ def inspect(
     return InspectResult(inspect_answer(contents, pairs), files=contents, shared=pairs)
 
 
-def _files_of(path: str) -> list[str]:
-    """Return a file, or the files of a folder that are not hidden, by name, and BEIR's qrels.
-
-    A folder of parquet parts is one file, also inside another folder.
-    """
-    if not os.path.isdir(path) or parts_of(path):
-        return [path]
-    folders = (path, os.path.join(path, "qrels"))
-    paths = [one for folder in folders for one in sorted(glob(os.path.join(folder, "*")))]
-    return [name for name in paths if os.path.isfile(name) or parts_of(name)]
-
-
 @command(
     inspect,
     examples=(
         "ragkpi inspect qrels.txt reranked.run",
-        "ragkpi inspect runs",
+        "ragkpi inspect runs/bm25.run runs/dense.run",
         "ragkpi inspect --format json examples/retrieved.jsonl",
     ),
 )
 def shell(
-    files: Annotated[
-        list[str], Argument(metavar="FILE...", help="Runs, qrels, and folders of them.")
-    ],
+    files: Annotated[list[str], Argument(metavar="FILE...", help="Runs and qrels.")],
     output: TextOutput,
     **arguments: Any,
 ) -> None:
