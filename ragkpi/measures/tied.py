@@ -17,6 +17,7 @@ measures to the last bit. Each function `expected_...` is in the file of its mea
 
 from __future__ import annotations
 
+import math
 from typing import NamedTuple
 
 import numpy as np
@@ -43,127 +44,80 @@ def tail(N: IntArray, R: IntArray, K: IntArray, m: int | IntArray) -> Tail:
     Of N documents R are relevant and K drawn, (Q,) each; m is a number, or one per query, (Q,). The
     relative error is below 1e-14 for m = 1, and below 1e-12 for m > 1.
     """
-    m = np.broadcast_to(m, N.shape)
-    order = np.lexsort((R, K, N, m))
-    sorted_cells = np.stack([N, K, R, m])[:, order]
-    first = _changes(sorted_cells)
-    cell = np.empty(len(order), dtype=np.int64)
-    cell[order] = np.cumsum(first) - 1
-    return Tail(*_distinct_tails(sorted_cells[:, first])[:, cell])
+    cells = np.stack([N, K, R, np.broadcast_to(m, N.shape)])
+    order = np.lexsort(cells)  # np.unique takes ten times as long
+    cells = cells[:, order]
+    is_first = np.append(True, (np.diff(cells) != 0).any(axis=0))[: len(order)]
+    tails = np.array([_tail(*cell) for cell in cells[:, is_first].T.tolist()]).reshape(-1, 3)
+    of_query = np.empty((len(order), 3))
+    of_query[order] = tails[np.cumsum(is_first) - 1]
+    return Tail(*of_query.T)
 
 
-def _changes(columns: IntArray) -> BoolArray:
-    """Mark the first column and each column that differs from its predecessor."""
-    return np.append(True, (np.diff(columns) != 0).any(axis=0))[: columns.shape[1]]
+def _tail(N: int, K: int, R: int, m: int) -> tuple[float, float, float]:
+    """Return the probability, its complement and its logarithm of one cell.
+
+    With m > 1 the smaller tail is summed, P(m) (1 + P(m+1)/P(m) + ...) or P(m-1) (1 + P(m-2)/P(m-1)
+    + ...). The logarithm is computed from the smaller of the two tails.
+    """
+    if max(R + K - N, 0) >= m:
+        return 1.0, 0.0, 0.0
+    if min(R, K) < m:
+        return 0.0, 1.0, -math.inf
+    if m > 1 and m * N > R * K:
+        mantissa, exponent = _point(N, K, R, m)
+        term = series = 1.0
+        x = m
+        while term > _NEGLIGIBLE * series:
+            term *= (R - x) * (K - x) / ((x + 1) * (N - R - K + x + 1))
+            series += term
+            x += 1
+        probability = math.ldexp(mantissa * series, exponent)
+        return probability, 1.0 - probability, math.log2(mantissa * series) + exponent
+    if m == 1:
+        log_none = _log_avoided(N, K, R)
+        probability, complement = -math.expm1(log_none), math.exp(log_none)
+    else:
+        mantissa, exponent = _point(N, K, R, m - 1)
+        term = series = 1.0
+        x = m - 1
+        while term > _NEGLIGIBLE * series:
+            term *= x * (N - R - K + x) / ((R - x + 1) * (K - x + 1))
+            series += term
+            x -= 1
+        complement = math.ldexp(mantissa * series, exponent)
+        probability = 1.0 - complement
+    if complement < 0.5:
+        return probability, complement, math.log1p(-complement) / math.log(2.0)
+    return probability, complement, math.log2(probability)
 
 
-def _distinct_tails(cells: IntArray) -> FloatArray:
-    """Return the three rows of a `Tail`, (3, D), of cells (N, K, R, m), (4, D), m ascending."""
-    N, K, R, m = cells
-    certain = np.maximum(R + K - N, 0) >= m
-    tails = np.where(certain, [[1.0], [0.0], [0.0]], [[0.0], [1.0], [-np.inf]])
-    possible = (np.minimum(R, K) >= m) & ~certain
-    one = possible & (m == 1)
-    if one.any():
-        log_none = _log_avoided(N[one], K[one], R[one])
-        tails[:, one] = _rows(-np.expm1(log_none), np.exp(log_none))
-    # The smaller tail is summed; the other is its complement.
-    large = m * N.astype(np.float64) > R.astype(np.float64) * K
-    above, below = possible & ~one & large, possible & ~one & ~large
-    tails[:, above] = _above_mean(*cells[:, above])
-    tails[:, below] = _below_mean(*cells[:, below])
-    return tails
-
-
-def _below_mean(N: IntArray, K: IntArray, R: IntArray, m: IntArray) -> FloatArray:
-    """P(X >= m) as 1 - P(m-1) (1 + P(m-2)/P(m-1) + ...)."""
-    mantissa, exponent = _point(N, K, R, m - 1)
-    term = series = np.ones(len(R))
-    x = m - 1.0
-    while (term > _NEGLIGIBLE * series).any():
-        term = term * (x * (N - R - K + x) / ((R - x + 1.0) * (K - x + 1.0)))
-        series = series + term
-        x -= 1.0
-    complement = np.ldexp(mantissa * series, exponent)
-    return _rows(1.0 - complement, complement)
-
-
-def _above_mean(N: IntArray, K: IntArray, R: IntArray, m: IntArray) -> FloatArray:
-    """P(X >= m) as P(m) (1 + P(m+1)/P(m) + ...)."""
-    mantissa, exponent = _point(N, K, R, m)
-    term = series = np.ones(len(R))
-    x = m.astype(np.float64)
-    while (term > _NEGLIGIBLE * series).any():
-        term = term * ((R - x) * (K - x) / ((x + 1.0) * (N - R - K + x + 1.0)))
-        series = series + term
-        x += 1.0
-    probability = np.ldexp(mantissa * series, exponent)
-    return np.stack([probability, 1.0 - probability, np.log2(mantissa * series) + exponent])
-
-
-def _rows(probability: FloatArray, complement: FloatArray) -> FloatArray:
-    """Return the three rows; the logarithm is computed from the smaller of the two tails."""
-    from_complement = np.log1p(-np.minimum(complement, 0.5)) / np.log(2.0)
-    log2 = np.where(complement < 0.5, from_complement, np.log2(probability))
-    return np.stack([probability, complement, log2])
-
-
-def _point(N: IntArray, K: IntArray, R: IntArray, m: IntArray) -> tuple[FloatArray, IntArray]:
-    """P(X = m), m ascending, as mantissa and binary exponent, so that no number is too small.
+def _point(N: int, K: int, R: int, m: int) -> tuple[float, int]:
+    """P(X = m) as mantissa and binary exponent, so that no number is too small.
 
     C(R, m) K!/(K-m)! (N-m)!/N! is a product of m ratios, rounded twice each; as a sum of their
     logarithms, which is large, it would lose digits.
     """
-    mantissa = np.ones(len(R))
-    exponent = np.zeros(len(R), dtype=np.int64)
-    for j in range(int(m.max(initial=0))):
-        more = slice(np.searchsorted(m, j, side="right"), None)  # those with m > j
-        ratios = (R[more] - j) / (j + 1.0), (K[more] - j) / (N[more] - j)
-        mantissa[more], shift = np.frexp(mantissa[more] * ratios[0] * ratios[1])
-        exponent[more] += shift
-    bits = _log_avoided(N - m, K - m, R - m) / np.log(2.0)
-    whole = np.floor(bits)
-    return mantissa * np.exp2(bits - whole), exponent + whole.astype(np.int64)
+    mantissa, exponent = 1.0, 0
+    for j in range(m):
+        mantissa, shift = math.frexp(mantissa * ((R - j) / (j + 1)) * ((K - j) / (N - j)))
+        exponent += shift
+    bits = _log_avoided(N - m, K - m, R - m) / math.log(2.0)
+    return mantissa * 2.0 ** (bits - math.floor(bits)), exponent + math.floor(bits)
 
 
-def _log_avoided(N: IntArray, K: IntArray, R: IntArray) -> FloatArray:
+def _log_avoided(N: int, K: int, R: int) -> float:
     """Log of the chance that K draws from N miss all R.
 
     K and R are interchangeable, so the smaller number of documents is placed one after the other:
-    the i-th misses the others with probability 1 - K / (N - i). One table of running sums serves
-    all cells with equal N and equal larger number; all tables are in one array. The array is short:
-    with more than `_CERTAIN` expected hits, a miss is less likely than any double.
+    the i-th misses the others with probability 1 - K / (N - i). With more than `_CERTAIN` expected
+    hits, a miss is less likely than any double.
     """
-    expected = R * (K / np.maximum(N, 1))
-    logs: FloatArray = -expected
-    counted = np.flatnonzero(expected <= _CERTAIN)
-    few, many = np.minimum(K, R)[counted], np.maximum(K, R)[counted]
-    order = np.lexsort((few, many, N[counted]))
-    counted, few, many = counted[order], few[order], many[order]
-    if not len(counted):
-        return logs
-    total_count = N[counted]
-    first = _changes(np.stack([total_count, many]))
-    table = np.cumsum(first) - 1
-    length = few[np.append(first[1:], True)]
-    start = np.cumsum(length) - length
-    placed = np.arange(length.sum()) - np.repeat(start, length)
-    terms = np.log1p(
-        -np.repeat(many[first], length) / (np.repeat(total_count[first], length) - placed)
-    )
-    total, lost = _running_sums(terms)
-    begin = start[table]
-    logs[counted] = (total[begin + few] - total[begin]) + (lost[begin + few] - lost[begin])
-    return logs
-
-
-def _running_sums(terms: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """Return running sums from 0, and those of the rounding errors (Knuth's two-sum)."""
-    total = np.concatenate([[0.0], np.cumsum(terms)])
-    before, after = total[:-1], total[1:]
-    added = after - before
-    lost = (before - (after - added)) + (terms - added)
-    return total, np.concatenate([[0.0], np.cumsum(lost)])
+    expected = R * K / max(N, 1)
+    if expected > _CERTAIN:
+        return -expected
+    few, many = sorted((K, R))
+    return math.fsum(np.log1p(-many / (N - np.arange(few))).tolist())
 
 
 def is_alone(judged: Judged) -> BoolArray:
