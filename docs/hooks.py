@@ -128,8 +128,6 @@ def _section(measure: Any, examples: list[str]) -> Iterator[str]:
         "Over queries": measure.aggregate.name,
         "Better": measure.better,
         "Needs": ", ".join(sorted(measure.needs)),
-        "Sees": measure.sees,
-        "Ties": measure.over_ties,
     }
     for label, text in facts.items():
         if text and label == "Formula" and measure.numeric:

@@ -223,19 +223,11 @@ def pool_is_the_run(judged: Judged, metrics: Sequence[Metric]) -> Iterator[str]:
     """Warn that a run without a pool is its own pool, and its own ceiling if cut at K."""
     if judged.pool is not None:
         return
-    deepest = judged.num_ret.max(initial=0)
-    reached = [metric for metric in metrics if max(metric.cutoffs) >= deepest]
-    deeper = [metric for metric in metrics if metric not in reached]
-    if reached:
-        yield (
-            f"{names_of(reached)}: no query has more than {deepest} documents, so the run is its "
-            f"own pool and nothing is selected; name the first stage with {spell('pool')}"
-        )
-    if deeper:
-        yield (
-            f"{names_of(deeper)}: without {spell('pool')} the run itself, {deepest} documents "
-            "deep, is the pool; name the first stage if the run was selected from more documents"
-        )
+    yield (
+        f"{names_of(metrics)}: without {spell('pool')} the run itself, "
+        f"{judged.num_ret.max(initial=0)} documents deep, is the pool and its own ceiling; name "
+        "the first stage if the run was selected from more documents"
+    )
 
 
 def above_ceiling(judged: Judged, metrics: Sequence[Metric]) -> Iterator[str]:

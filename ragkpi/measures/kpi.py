@@ -127,19 +127,17 @@ def _discounted(gain: FloatArray, rank: IntArray) -> FloatArray:
     return np.asarray(gain / np.log2(rank + 1.0))
 
 
-_MAX_POWER = 1000.0  # 2^1024 overflows a double, and sums of gains must stay below it
+_MOST = 1000  # 2^1024 overflows a double, and sums of gains must stay below it
 
 
 def _ndcg_exp_ratio(cutoff: int) -> GainRatio:
     return ndcg_ratio(cutoff=cutoff)._replace(gain=_exponential_gain)
 
 
-def _exponential_gain(level: IntArray) -> FloatArray:
-    if (highest := level.max(initial=0)) > _MAX_POWER:
-        raise DataError(
-            f"ndcg_exp: level {highest} is judged, but its bounds are known only for levels up to "
-            f"{_MAX_POWER:.0f}; expected another measure"
-        )
+def _exponential_gain(level: IntArray | FloatArray) -> FloatArray:
+    if (highest := level.max(initial=0)) > _MOST:
+        problem = f"ndcg_exp: 2 to the power of level {highest} is too large for a double"
+        raise DataError(f"{problem}; expected levels and gains up to {_MOST}, or another measure")
     return np.asarray(np.exp2(np.maximum(level, 0)) - 1)
 
 
@@ -151,21 +149,19 @@ def ndcg_exp(judged: Judged, cutoff: int) -> FloatArray:
     Range:      0 to 1
     Edge cases: the ideal is over all judged documents, retrieved or not. Unjudged documents gain
                 nothing. 0 without relevant documents. The gain is the level, or a real one of
-                --gains; ndcg_cut uses it unchanged. Levels above 1000 are divided by a power of 2
-                that cancels out.
+                --gains; ndcg_cut uses it unchanged. Levels above 1000 are refused.
     Source:     Burges and others, ICML 2005
     """
-    best_first = ideal(judged, {})
-    highest = np.zeros(len(judged.queries))
-    np.maximum.at(highest, best_first.query, best_first.gain)
-    power = np.where(highest > _MAX_POWER, highest, 0.0)
-    sums = []
-    for ranked in (actual(judged, {}), best_first):
-        scale = power[ranked.query]
-        gain = np.exp2(ranked.gain - scale) - np.exp2(-scale)
-        discounted = _discounted(gain, ranked.rank)
-        sums.append(ranked.total(np.where(ranked.rank <= cutoff, discounted, 0.0)))
-    obtained, best = sums
+    obtained, best = (
+        ranked.total(
+            np.where(
+                ranked.rank <= cutoff,
+                _discounted(_exponential_gain(ranked.gain), ranked.rank),
+                0.0,
+            )
+        )
+        for ranked in (actual(judged, {}), ideal(judged, {}))
+    )
     return quotient(obtained, best)
 
 

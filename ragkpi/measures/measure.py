@@ -276,22 +276,6 @@ class Measure:
         return self.function if isinstance(self.expected, str) else self.expected
 
     @property
-    def sees(self) -> str:
-        """The part of judgements that it reads, in words."""
-        return {
-            "level": "levels",
-            "gain": "levels, or real gains (--gains)",
-            "judged": "which documents are judged",
-        }[self.worth]
-
-    @property
-    def over_ties(self) -> str:
-        """Its treatment under ``--ties expected``, in words."""
-        if self.expected == "unchanged":
-            return "no order of equal scores changes it"
-        return "by id, or --ties expected" if self.expected else "by id"
-
-    @property
     def numeric(self) -> bool:
         """Whether its values are numbers."""
         return self.style not in ("text", "quoted")

@@ -285,9 +285,9 @@ class Interval(NamedTuple):
     high: float
 
 
-# With fewer queries, bootstrap intervals cover much less than their level. The limits are for
-# means, for geometric means and ratios, and for queries that differ from the most common value.
-FEW, FEW_OTHERWISE, FEW_DIFFERING = 50, 200, 20
+# With fewer queries, bootstrap intervals of means cover much less than their level, and so do
+# those of geometric means and ratios.
+FEW, FEW_OTHERWISE = 50, 200
 UNKNOWN = Interval(math.nan, math.nan)
 
 
@@ -469,9 +469,7 @@ def special() -> Any:
 
 def quantile(level: float) -> float:
     """Return the number of standard deviations around a normal mean that cover a level."""
-    from statistics import NormalDist  # slow to import
-
-    return NormalDist().inv_cdf(1 - (1 - level) / 2)
+    return float(special().ndtri((1 + level) / 2))
 
 
 @np.errstate(divide="ignore", invalid="ignore")
@@ -508,44 +506,20 @@ def few_queries_note(runs: Iterable[Scores], bootstrap: Bootstrap) -> str:
 
     Simulated coverage of 95% percentile intervals: means of uniform, beta(2, 3) and P_10 values and
     of differences of two runs, 74% at n = 3, 91% at 12 and 94% at 49; of skewed values, 87% at 12.
-    Geometric means, 78 to 91% at 12 and 92 to 95% at 100. If most queries share a value, the number
-    of the others matters: 66% for 12 queries if nine of ten share it, 93% for 400 queries if all
-    but 12 do.
+    Geometric means, 78 to 91% at 12 and 92 to 95% at 100.
     """
-    samples = [
-        (metric, sample.statistics[:, 0, columns], sample.units)
+    sizes = [
+        sample.units
         for run in runs
         for sample in query_samples([run], lambda m: m.is_estimate, bootstrap.clusters)
         for metric, columns in zip(sample.metrics, sample.columns, strict=True)
         if not sample.seeds
         if kind_of(metric, sample.statistics[:, 0, columns], bootstrap) == "resampled"
+        if 2 <= sample.units < (FEW if metric.measure.is_mean else FEW_OTHERWISE)
     ]
-    sizes = [
-        units
-        for metric, _, units in samples
-        if 2 <= units < (FEW if metric.measure.is_mean else FEW_OTHERWISE)
-    ]
-    if not sizes:
-        return _alike_note([values for _, values, _ in samples])
-    n = " to ".join(map(str, dict.fromkeys((min(sizes), max(sizes)))))
-    which = "some resampled" if len(sizes) < len(samples) else "resampled"
-    return f"With so few {bootstrap.units} ({n}) {which} intervals are too narrow."
-
-
-def _alike_note(samples: Sequence[FloatArray]) -> str:
-    others = [  # queries whose first statistic, of (n, S), is not the most common value
-        (
-            len(values) - int(np.unique(values[:, 0], return_counts=True)[1].max(initial=0)),
-            len(values),
-        )
-        for values in samples
-    ]
-    differing, n = min((pair for pair in others if 0 < pair[0] < FEW_DIFFERING), default=(0, 0))
-    if not n:
-        return ""
-    return (
-        f"All but {differing} of {n:,} queries are alike: their resampled interval is too narrow."
-    )
+    n = " to ".join(map(str, sorted({min(sizes), max(sizes)}))) if sizes else ""
+    narrow = f"With so few {bootstrap.units} ({n}) resampled intervals are too narrow."
+    return narrow if sizes else ""
 
 
 def stretched(interval: Interval, to: float) -> Interval:

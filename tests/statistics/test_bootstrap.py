@@ -229,15 +229,13 @@ def test_few_queries_are_said_with_their_own_number():
         expected = f"With so few queries ({n}) resampled intervals are too narrow."
         assert note(spread(n)) == expected
     assert "(12 to 20)" in note(spread(12), spread(20))
-    assert "(12) some " in note(spread(12), spread(400))
+    assert "(12) " in note(spread(12), spread(400))
     assert note(spread(50)) == ""
 
 
 def test_more_queries_are_few_for_what_resampling_covers_less():
     assert "(50)" in note((metric("gm_map", GEOMETRIC_MEAN), -np.arange(50.0)))
     assert note((metric("gm_map", GEOMETRIC_MEAN), -np.arange(200.0))) == ""
-    assert "All but 6 of 200 queries are alike" in note((MAP, [0.5] * 6 + [1.0] * 194))
-    assert note((MAP, [0.5] * 20 + [1.0] * 180)) == note((MAP, [0.5] * 200)) == ""
 
 
 def test_rates_are_not_resampled():

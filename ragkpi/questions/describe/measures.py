@@ -54,8 +54,6 @@ def explanation(measure: Measure) -> str:
         "Over queries": measure.aggregate.name,
         "Reads": measure.reads,
         "Needs": ", ".join(sorted(measure.needs)) or "nothing else",
-        "Sees": measure.sees,
-        "Ties": measure.over_ties,
     }
     lines = [f"{label + ':':<14}{text}" for label, text in facts.items()]
     return "\n".join([measure.name, measure.help, *lines])
