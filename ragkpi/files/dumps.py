@@ -13,7 +13,7 @@ only their types: text, number, list or object.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice, product
 from typing import Any, Literal, NamedTuple, TypeAlias
@@ -52,11 +52,14 @@ def name_above(path: str) -> str:
     return last_name(path.rpartition(".")[0])
 
 
+def are_some(values: Sequence[Any]) -> bool:
+    """Whether not all values are null."""
+    return any(one is not None for one in values)
+
+
 def are_scalars(values: Sequence[Any]) -> bool:
     """Whether values are texts or numbers, with some nulls at most."""
-    return any(one is not None for one in values) and all(
-        one is None or is_scalar(one) for one in values
-    )
+    return are_some(values) and all(one is None or is_scalar(one) for one in values)
 
 
 def are_numbers(values: Sequence[Any]) -> bool:
@@ -94,24 +97,15 @@ class Listing(NamedTuple):
         """What neighbouring lists share: the record, and whether they are in a list."""
         return self.path.removesuffix("[]").rpartition(".")[0], self.path.endswith("[]")
 
-    def of_name(self, names: Sequence[str]) -> list[str]:
-        """Return the paths whose last key has one of some names, the earliest name first."""
-        paths = (of for of in self.columns if last_name(of) in names and not _NUMBERED.search(of))
+    def of_name(self, names: Sequence[str], are: Callable[[Sequence[Any]], bool]) -> list[str]:
+        """Return the paths of such values whose last key has a name, the earliest name first."""
+        paths = [
+            path
+            for path, values in self.columns.items()
+            if last_name(path) in names and not _NUMBERED.search(path) and are(values)
+        ]
         return sorted(
             paths, key=lambda path: (names.index(last_name(path)), path.count("."), path[:1] == "_")
-        )
-
-    def ids_of_name(self, names: Sequence[str]) -> list[str]:
-        """Return those paths of `of_name` that have texts or numbers."""
-        return [path for path in self.of_name(names) if are_scalars(self.columns[path])]
-
-    def is_only(self, path: str) -> bool:
-        """Whether no other key next to a path has the same name, as score and Score have."""
-        above, _, key = path.rpartition(".")
-        keys = (one.rpartition(".")[2] for one in self.columns if one.rpartition(".")[0] == above)
-        return all(
-            plain_name(other) != plain_name(key) or other.strip("_@$") == key.strip("_@$")
-            for other in keys
         )
 
 
@@ -220,19 +214,7 @@ def _are_of_queries(values: Sequence[Any]) -> bool:
 
 
 class Place(NamedTuple):
-    """Where records can be.
-
-    Attributes
-    ----------
-    values
-        Some of them.
-    path
-        As in the part ``records`` of a map; "" for the records of the file.
-    root
-        Of these.
-    keyed
-        Whether their keys name the queries.
-    """
+    """Some records, their path as in ``records`` of a map, and whether their keys are queries."""
 
     values: Sequence[Any]
     path: str = ""
@@ -248,7 +230,7 @@ def _places(records: Sequence[Any], root: Root) -> Iterator[Place]:
     inner = list(_objects(records[0]))
     for path, value in inner:
         if rows := table_rows(value):
-            yield _table(rows, f"{root}{path}.{TABLE}")
+            yield Place(rows, f"{root}{path}.{TABLE}")
     around = any(plain_name(key) in fields.RECORDS_AROUND for one in records for key in one)
     values = [of for one in records for of in one.values()]
     words = len(records) == 1 and are_scalars(values) and not are_numbers(values)
@@ -270,7 +252,7 @@ def _place_at(records: Sequence[Any], path: str) -> Place:
     first = records[0] if records else {}
     value = any_value(keys, first) if keys else first
     if steps.endswith(TABLE):
-        return _table(table_rows(value) or [], path)
+        return Place(table_rows(value) or [], path)
     if isinstance(value, dict):
         return Place([*value.values()], path, keyed=True)
     return Place(value or [], path)
@@ -284,20 +266,14 @@ def _objects(value: Mapping[str, Any], path: str = "", depth: int = 0) -> Iterat
             yield from _objects(inner, f"{path}.{key}", depth + 1)
 
 
-def _table(rows: Sequence[tuple[str | None, dict[str, Any]]], path: str) -> Place:
-    labelled = bool(rows) and rows[0][0] is not None
-    return Place([row for _, row in rows], path, keyed=labelled)
-
-
 _NAMED = (*fields.QUERY, *fields.QUERY_TEXT, *fields.DOCUMENT, "ids", "id")
 
 
-def table_rows(value: Any) -> list[tuple[str | None, dict[str, Any]]] | None:
-    """Return the rows of a table as records, each with its query if it labels a row; else None.
+def table_rows(value: Any) -> list[dict[str, Any]] | None:
+    """Return the rows of a table as records; None for anything else.
 
     ``{"columns": […], "data" or "values" or "rows": [[…], …]}`` with names as texts or objects with
-    a name; ``{name: [value, …]}`` and ``{name: {row: value}}`` of one length, as pandas writes a
-    frame whose index has the queries.
+    a name; ``{name: [value, …]}`` and ``{name: {"0": value, …}}`` of one length.
     """
     if not isinstance(value, dict):
         return None
@@ -306,26 +282,20 @@ def table_rows(value: Any) -> list[tuple[str | None, dict[str, Any]]] | None:
     if isinstance(names, list) and isinstance(rows, list):
         names = [str(name.get("name") if isinstance(name, dict) else name) for name in names]
         if all(isinstance(row, list) and len(row) == len(names) for row in rows):
-            return [(None, dict(zip(names, row, strict=True))) for row in rows]
+            return [dict(zip(names, row, strict=True)) for row in rows]
     key = fields.find(value, _NAMED)
-    first = value[key] if key is not None else None
+    first = None if key is None else value[key]
+    if isinstance(first, dict) and list(first) != list(map(str, range(len(first)))):
+        return None
     if not first or not isinstance(first, list | dict):
         return None
-    if isinstance(first, dict) and key is not None and plain_name(key) == "queries":
-        return None  # from ids to texts
     columns = {
-        name: of for name, of in value.items() if type(of) is type(first) and len(of) == len(first)
+        name: list(of.values() if isinstance(of, dict) else of)
+        for name, of in value.items()
+        if type(of) is type(first) and len(of) == len(first)
     }
-    of_rows = [of for of in value.values() if isinstance(first, dict) and isinstance(of, dict)]
-    if len(columns) < 2 or any(list(of) != list(first) for of in of_rows):
-        return None
-    labels: list[str | None] = [None] * len(first)
-    cells = [list(of.values() if isinstance(of, dict) else of) for of in columns.values()]
-    named = fields.find(columns, (*fields.QUERY, *fields.QUERY_TEXT)) is not None
-    if isinstance(first, dict) and not named and list(first) != list(map(str, range(len(first)))):
-        labels = list(first)
-    of_cells = (dict(zip(columns, row, strict=True)) for row in zip(*cells, strict=True))
-    return list(zip(labels, of_cells, strict=True))
+    rows_of = zip(*columns.values(), strict=True) if len(columns) > 1 else ()
+    return [dict(zip(columns, row, strict=True)) for row in rows_of] or None
 
 
 class Recognition(NamedTuple):
@@ -403,15 +373,20 @@ def recognise(
         if maps := _expanded(of_stack, stack, records[0]):
             return _of_maps(maps, stack)
     recognition = _find(records, kind, given, root)
-    if not recognition.fault:
-        return recognition
-    if records and all(map(_has_empty_lists, records)):
+    if recognition.fault and records and all(map(_has_empty_lists, records)):
         fault, advice = _NOTHING[kind]
         return recognition._replace(fault=fault, advice=advice)
     other: Kind = "qrels" if kind == "run" else "run"
-    swapped = not recognition.advice and not given and not _find(records, other, given, root).fault
+    if (
+        not recognition.fault
+        or recognition.advice
+        or given
+        or _find(records, other, {}, root).fault
+    ):
+        return recognition
+    # Swapped files, so no choice of maps.
     advice = f"expected {spell(f'map_{kind}', map_text(recognition.map))}"
-    return recognition._replace(advice=advice) if swapped else recognition
+    return recognition._replace(advice=advice)
 
 
 def _find(records: Sequence[Any], kind: Kind, given: Mapping[str, str], root: Root) -> Recognition:
@@ -429,14 +404,6 @@ def _find(records: Sequence[Any], kind: Kind, given: Mapping[str, str], root: Ro
             return recognition
         refusals.append(recognition)
     return refusals[0]
-
-
-def recognise_keyed(
-    values: Sequence[Any], kind: Kind, given: Mapping[str, str] = NO_MAP
-) -> Recognition:
-    """Identify the parts of some values of an object whose keys are queries."""
-    given = {**given, "records": "$"}
-    return _find([dict(zip(map(str, range(len(values))), values, strict=True))], kind, given, "")
 
 
 def _has_empty_lists(record: Any) -> bool:
@@ -499,13 +466,6 @@ class _Documents(NamedTuple):
     claim: int
 
 
-class _Query(NamedTuple):
-    """Paths to the query in the elements of the list `level`, or in the record, ""."""
-
-    level: str
-    paths: Sequence[str]
-
-
 @dataclass(frozen=True)
 class _Search:
     """A search for the parts of a run or of qrels; a user or a stack gives some of them."""
@@ -517,7 +477,12 @@ class _Search:
 
     def find(self, root: Root) -> Recognition:
         """Identify the parts of records, or of records in them if these are not rows."""
-        claims = self._claims() or [self._unnamed()]
+        claims = self._claims()
+        if not claims:  # the only list, or the record, or one of several lists
+            lists = [listing for listing in self.facts.values() if listing.path]
+            columns = {path: of for one in lists for path, of in one.columns.items()}
+            some = Listing("?", columns) if len(lists) > 1 else [*lists, self.facts[""]][0]
+            claims = [_Documents(some, [], {}, 0)]
         faults = self._faults(claims, root)
         if not faults:
             return Recognition([*self._maps(claims[0], root, claims[0].order)])
@@ -552,15 +517,6 @@ class _Search:
             best += [one for one in each if one.claim == 1 and one.listing.around == around]
         return best
 
-    def _unnamed(self) -> _Documents:
-        """Return the only list, or the record, if no name identifies the documents."""
-        lists = [listing for listing in self.facts.values() if listing.path]
-        if len(lists) < 2:
-            return _Documents(lists[0] if lists else self.facts[""], [], {}, 0)
-        numbers = (one for one in lists if self._open_order(_Documents(one, [], {}, 0)))
-        columns = next(numbers, lists[0]).columns
-        return _Documents(Listing("?", columns), [], self._number(Listing("?", columns), []), 0)
-
     def _claim_of(self, listing: Listing) -> int:
         """Return the claim of a list by its name: 3 for documents, 0 for the other role."""
         name, columns = listing.name, listing.columns
@@ -577,7 +533,7 @@ class _Search:
         if not fields.NEGATIVE.isdisjoint(name.split("_")):
             return 0
         if name in fields.RETRIEVED and name not in fields.JUDGED:
-            judged = listing.of_name(fields.LEVEL) or self._beside(listing)
+            judged = listing.of_name(fields.LEVEL, bool) or self._beside(listing)
             return 3 if judged else 2 if above else 0
         names = (*fields.JUDGED, *fields.DOCUMENT, *fields.JUDGED_DOCUMENT)
         return 3 if name in names or listing.path.startswith("@value") else 2
@@ -604,16 +560,15 @@ class _Search:
         order = {**self._number(listing, ids), **beside}
         if not named and not of_document:
             claim = 1 if ids and order and self.kind == "run" else 0
-        if self.kind == "qrels" and not (order or self.given or self._says_relevant(listing, ids)):
+        # Documents without levels are relevant by a name, or if they have two keys only.
+        relevant = listing.name in fields.JUDGED and listing.name not in fields.GRADED
+        if not listing.path:
+            relevant = len(columns) == 2 or any(
+                last_name(of) in fields.JUDGED_DOCUMENT for of in ids
+            )
+        if self.kind == "qrels" and not (order or self.given or relevant):
             order = {"level": "?"}
         return _Documents(listing, ids, order, claim if columns else 0)
-
-    def _says_relevant(self, listing: Listing, ids: Sequence[str]) -> bool:
-        """Whether documents without levels are relevant, by a name or by having two keys only."""
-        if listing.path:
-            return listing.name in fields.JUDGED and listing.name not in fields.GRADED
-        of_relevant = any(last_name(path) in fields.JUDGED_DOCUMENT for path in ids)
-        return of_relevant or len(listing.columns) == 2
 
     def _ids(self, listing: Listing) -> tuple[list[str], bool]:
         """Return the paths of ids by name, and whether one is a document id."""
@@ -623,13 +578,13 @@ class _Search:
         names = (*fields.DOCUMENT, *(fields.JUDGED_DOCUMENT if rows else ()))
         of_document = [
             path
-            for path in listing.ids_of_name(names) or listing.of_name(names)
+            for path in listing.of_name(names, are_scalars) or listing.of_name(names, bool)
             if last_name(path) not in fields.DOCUMENT[-2:] or not are_texts(listing.columns[path])
         ]
-        ids = _near(listing.ids_of_name(("id", *fields.OF_DATABASES)))
+        ids = _near(listing.of_name(("id", *fields.OF_DATABASES), are_scalars))
         if near := _near(of_document) or ([] if ids else of_document):
             return fields.rivals(near, names), True
-        sources = _near(listing.ids_of_name(fields.SOURCES[:-1]))
+        sources = _near(listing.of_name(fields.SOURCES[:-1], are_scalars))
         return [*sources[:1], *ids[:1]], False
 
     def _beside(self, listing: Listing) -> Mapping[str, str]:
@@ -658,43 +613,39 @@ class _Search:
         if self.kind == "run":
             parts = [("score", (*fields.SCORE, *fields.DISTANCE)), ("rank", fields.RANK)]
         for part, names in parts:
-            for path in listing.of_name(names):
+            for path in listing.of_name(names, are_some if part == "level" else are_numbers):
                 near = part == "score" or "." not in path or path.startswith(inside)
-                values = listing.columns[path]
-                are = {*map(str, values)} != {"None"} if part == "level" else are_numbers(values)
-                if not near or path in ids or not are:
-                    continue
-                # The retriever's score of documents that are all positive is not a level.
-                of_search = last_name(path) == "score" and "positive" in listing.name
-                odd = (part == "level" and of_search) or not listing.is_only(path)
-                return {part: "?" if odd else path}
+                if near and path not in ids:
+                    # The retriever's score of documents that are all positive is not a level.
+                    search = part == "level" and last_name(path) == "score"
+                    of_name = listing.of_name((last_name(path),), bool)
+                    twins = {of.strip("_@$") for of in of_name if of.count(".") == path.count(".")}
+                    odd = len(twins) > 1 or (search and "positive" in listing.name)
+                    return {part: "?" if odd else path}  # score and Score
         return {}
 
-    def _query(self, documents: _Documents) -> _Query:
-        """Find the nearest query: in the documents by its id, else around them."""
-        if "query" in self.given:
-            return _Query("", [self.given["query"]])
+    def _query(self, documents: _Documents) -> tuple[str, Sequence[str]]:
+        """Return the list in whose elements the nearest query is, or "", and its paths."""
         listing = documents.listing
-        if listing.path and (ids := listing.ids_of_name(fields.QUERY_ID)):
-            return _Query(listing.path, fields.rivals(ids, fields.QUERY_ID))
-        around, path = list[Listing](), listing.path
-        while "[]" in path:
-            path = path.rpartition("[]")[0]
-            around.append(self.facts[path])
-        around.append(self.facts[""])
+        if "query" in self.given:
+            return "", [self.given["query"]]
+        if listing.path and (ids := listing.of_name(fields.QUERY_ID, are_scalars)):
+            return listing.path, fields.rivals(ids, fields.QUERY_ID)
+        parts = listing.path.split("[]")
+        around = [self.facts["[]".join(parts[:count])] for count in range(len(parts) - 1, 0, -1)]
         for find in (self._queries, self._cases):
-            for level in around:
+            for level in (*around, self.facts[""]):
                 if paths := find(level, documents):
-                    return _Query(level.path, paths)
+                    return level.path, paths
         texts = _texts_of_queries(listing)
-        return _Query(listing.path if texts else "", texts)
+        return listing.path if texts else "", texts
 
     def _queries(self, level: Listing, documents: _Documents) -> list[str]:
         """Return the paths to a query around documents: its id, the case id, else its text."""
-        for path in level.of_name((*fields.QUERY_ID, "id")):
+        for path in level.of_name((*fields.QUERY_ID, "id"), bool):
             if name_above(path) in fields.QUERY_TEXT[:3]:
                 return [path]
-        if ids := level.ids_of_name(fields.QUERY_ID):
+        if ids := level.of_name(fields.QUERY_ID, are_scalars):
             return fields.rivals(ids, fields.QUERY_ID)
         if self.keyed and not level.path:
             return ["@key"]
@@ -710,7 +661,7 @@ class _Search:
         names = {last_name(path) for path in level.columns}
         if rows and names.isdisjoint(fields.JUDGED_DOCUMENT):
             return []
-        ids = [path for path in level.of_name(fields.CASE_ID) if "." not in path]
+        ids = [path for path in level.of_name(fields.CASE_ID, bool) if "." not in path]
         return [path for path in ids if not (rows and path in documents.ids)][:1]
 
     def _faults(self, claims: Sequence[_Documents], root: Root) -> list[str]:
@@ -718,19 +669,19 @@ class _Search:
         if len(claims) > 1:
             lists = _listed([one.listing.path for one in claims])
             return [f"{lists} could each be the list of documents"]
-        documents, query = claims[0], self._query(claims[0])
+        documents, (level, queries) = claims[0], self._query(claims[0])
         numbers = [] if self.given.keys() & _NUMBERS else [*documents.order.values()]
         weak = {last_name(path) for path in documents.ids} - {*fields.DOCUMENT}
         name = "could each name" if weak else "each name"
         faults = {
             "cannot tell which key has the documents": not documents.claim,
-            f"{_listed(query.paths)} each name the query": len(query.paths) > 1,
+            f"{_listed(queries)} each name the query": len(queries) > 1,
             f"{_listed(documents.ids)} {name} the document": len(documents.ids) > 1,
-            "cannot tell which key is the query": not query.paths,
+            "cannot tell which key is the query": not queries,
             "cannot tell which key is the document id": not documents.ids,
             f"{_listed(numbers)} could each order the documents": len(numbers) > 1,
             "cannot tell which number is the score or the level": "?" in numbers,
-            "the query is inside a list": query.level and not root,
+            "the query is inside a list": level and not root,
         }
         return [fault for fault, holds in faults.items() if holds]
 
@@ -738,13 +689,13 @@ class _Search:
         self, documents: _Documents, root: Root, orders: Mapping[str, str]
     ) -> Iterator[Mapping[str, str]]:
         """Yield the maps of a listing, one for each name that matches a part."""
-        query, path = self._query(documents), documents.listing.path
-        inner = f"{query.level}[]." if query.level else ""
+        (level, queries), path = self._query(documents), documents.listing.path
+        inner = f"{level}[]." if level else ""
         each = [{part: of.removeprefix(inner)} for part, of in orders.items()] or [{}]
-        for name, id_, order in product(query.paths or ["?"], documents.ids or ["?"], each):
-            map_ = {"records": f"{root}.{query.level}"} if query.level else {}
+        for name, id_, order in product(queries or ["?"], documents.ids or ["?"], each):
+            map_ = {"records": f"{root}.{level}"} if level else {}
             map_["query"] = name
-            if path != query.level:
+            if path != level:
                 map_["list"] = path.removeprefix(inner)
             map_["doc"] = id_
             yield {**map_, **({} if self.given.keys() & _NUMBERS else order), **self.given}
@@ -758,8 +709,7 @@ class _Search:
         part = "score" if self.kind == "run" else "level"
         path = order.get(part) or order.get("rank") or "?"
         if len(order) == 1 and path[:1] not in "?@" and not path.isdigit():
-            several = len(listing.of_name((*fields.SCORE, *fields.DISTANCE))) > 1
-            return {} if "." not in path else {part: "?"} if several else order
+            return order if "." in path else {}
         numbers = [
             values
             for path, values in listing.columns.items()
@@ -784,7 +734,7 @@ def _gives_way(one: _Documents, other: _Documents) -> bool:
     listing, path = one.listing, other.listing.path
     if not listing.path:
         return path != "" and other.claim >= one.claim
-    names_query = bool(listing.of_name(fields.QUERY_ID) or _texts_of_queries(listing))
+    names_query = bool(listing.of_name(fields.QUERY_ID, bool) or _texts_of_queries(listing))
     return path.startswith(f"{listing.path}[]") and names_query
 
 
@@ -797,9 +747,8 @@ def _texts_of_queries(listing: Listing) -> list[str]:
     """Return the path to the text of a query, or to an id under that name."""
     paths = [
         path
-        for path in listing.of_name(fields.QUERY_TEXT)
+        for path in listing.of_name(fields.QUERY_TEXT, are_scalars)
         if plain_name(path.rpartition(".")[0]) in ("", *fields.OF_QUERIES)
-        and all(map(is_scalar, listing.columns[path]))
     ]
     return sorted(paths, key=lambda path: path.count("."))[:1]
 

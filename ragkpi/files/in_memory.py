@@ -20,7 +20,7 @@ from ragkpi.arrays import FloatArray
 from ragkpi.errors import UsageError
 from ragkpi.files import column_names as fields
 from ragkpi.files import tables
-from ragkpi.files.dumps import LOOKED_AT, recognise_keyed
+from ragkpi.files.dumps import LOOKED_AT, recognise
 from ragkpi.files.lines import Tokens, spans
 from ragkpi.files.opening import Kind
 from ragkpi.files.roles import BARE
@@ -267,8 +267,8 @@ def _document_columns(
     """Read lists as a JSON file with the same content; None for others."""
     if (lists := _lists_of(data, what)) is None:
         return None
-    find = partial(recognise_keyed, list(islice(lists.values(), LOOKED_AT)), what)
-    shape = shape_for(what, what, shape, find)
+    first = [dict(islice(lists.items(), LOOKED_AT))]
+    shape = shape_for(what, what, shape, lambda of: recognise(first, what, {**of, "records": "$"}))
     numbered = enumerate(lists.items(), start=1)
     return ShapeReader(shape, what).read(
         Record(number, value, key) for number, (key, value) in numbered

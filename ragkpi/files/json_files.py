@@ -7,9 +7,9 @@ from __future__ import annotations
 
 import itertools
 import os
-import re
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
+from functools import partial
 from typing import Any
 
 from ragkpi.errors import InputError
@@ -17,7 +17,6 @@ from ragkpi.files import column_names as fields
 from ragkpi.files.dumps import LOOKED_AT, TABLE, Root, recognise, table_rows
 from ragkpi.files.json_text import (
     DECODER,
-    Element,
     JsonText,
     no_json,
     text_of,
@@ -43,71 +42,42 @@ _WHOLE = 'expected {"query": {"document": number, …}, …} or an array of resu
 _SHORTEST_VALUE = 5
 SMALLEST_BOMB = 1 << 24
 _COST = 100  # bytes of memory per decoded value
-# A string, which can be a key.
-_KEY = re.compile(r'"[^"\\]*(?:\\.[^"\\]*)*"(\s*:)?', re.DOTALL)
 
 
 def _read_whole(source: Source, kind: Kind, shape: Shape | None) -> Iterator[DocumentColumns]:
-    """Read the records of a JSON text; without a shape, use one that fits."""
+    """Read the records of a JSON text; without a shape, use one that fits the first ones."""
     text = _whole_text(source)
     if shape is None or shape.given is not None:
-        shape = _shape_of_text(text, kind, shape)
+        root: Root = "$" if text.next() == "{" else "$[]"
+        if root == "$[]" and text.next() != "[":
+            raise no_object(text.file, 1)
+        some = list(itertools.islice(text.copy().entries(), LOOKED_AT))
+        records = [value for _, value, _ in some]
+        records = [{key: value for _, value, key in some}] if root == "$" else records
+        find = partial(recognise, records, kind, root=root)
+        shape = shape_for(kind, text.file, shape, find)
     return ShapeReader(shape, text.file).read(_records([text], shape))
-
-
-def _shape_of_text(text: JsonText, kind: Kind, user: Shape | None) -> Shape:
-    """Return the shape of a JSON text, by its first records or keys."""
-    probe = text.copy()
-    root: Root = "$[]"
-    if probe.next() == "[":
-        records = [value for _, _, value, _ in itertools.islice(probe.entries(), LOOKED_AT)]
-    elif probe.next() == "{":
-        value = {str(key): of for _, key, of, _ in itertools.islice(probe.entries(), LOOKED_AT)}
-        records, root = [value], "$"
-    else:
-        raise no_object(text.file, 1)
-    return shape_for(kind, text.file, user, lambda given: recognise(records, kind, given, root))
 
 
 def _records(texts: Iterable[JsonText], shape: Shape) -> Iterator[Record]:
     """Yield the records of all values in some texts."""
     steps = [step for step in shape.records.removeprefix("$").split(".") if step]
-    of_table, by_key = steps[-1:] == [TABLE], shape.doc == "@key"
+    of_table = steps[-1:] == [TABLE]
     for text in texts:
         while bracket := text.next():
             for _ in text.under(steps[:-1] if of_table else steps):
                 if of_table:
-                    entries = _rows(text.entry(), text.file)
+                    line, value, _ = text.entry()
+                    if (rows := table_rows(value)) is None:
+                        expected = "expected columns and rows of the same width"
+                        raise InputError(text.file, line, "not a table", expected)
+                    yield from (Record(line, row) for row in rows)
                 elif shape.records or bracket == "[":
-                    entries = text.entries()
+                    yield from itertools.starmap(Record, text.entries())
                 else:
-                    entries = iter([text.entry()])
-                for line, key, value, (start, end) in entries:
-                    several = by_key and isinstance(value, dict) and "\n" in text.text[start:end]
-                    lines = _lines_of_keys(text.text, line, start, end) if several else ()
-                    yield Record(line, value, key, lines)
+                    yield Record(*text.entry())
             if text.of_line:
                 text.end()
-
-
-def _rows(table: Element, file: str) -> Iterator[Element]:
-    """Yield the rows of a table as records; `InputError` for anything else."""
-    line, _, value, place = table
-    rows = table_rows(value)
-    if rows is None:
-        raise InputError(file, line, "not a table", "expected columns and rows of the same width")
-    return ((line, key, row, place) for key, row in rows)
-
-
-def _lines_of_keys(text: str, line: int, start: int, end: int) -> list[int]:
-    """Return the line numbers of the keys of the flat object at ``start:end``."""
-    lines = []
-    for match in _KEY.finditer(text, start, end):
-        if match[1]:
-            line += text.count("\n", start, match.start())
-            start = match.start()
-            lines.append(line)
-    return lines
 
 
 def _whole_text(source: Source, expected: str = _WHOLE) -> JsonText:
@@ -191,7 +161,7 @@ def _read_lines(source: Source, kind: Kind, shape: Shape | None) -> Iterator[Doc
 
     if shape is None or shape.given is not None:
         records = list(itertools.islice(first_records(), LOOKED_AT))
-        shape = shape_for(kind, file, shape, lambda given: recognise(records, kind, given, "$"))
+        shape = shape_for(kind, file, shape, partial(recognise, records, kind, root="$"))
     reader, texts = ShapeReader(shape, file), itertools.chain(ahead, texts)
     if shape.records:
         lines = itertools.chain.from_iterable(map(_lines_of, texts))
@@ -215,10 +185,10 @@ def read_objects(source: Source) -> Iterator[tuple[int, Any]]:
             yield from zip(numbers, values, strict=True)
         return
     entries = list(_whole_text(source, _RECORDS).entries())
-    if any(key is None or not isinstance(value, dict) for _, key, value, _ in entries):
-        of_keys = {key: value for _, key, value, _ in entries if key is not None}
-        entries = [(1, None, of_keys, (0, 0))] if of_keys else entries
-    for number, key, value, _ in entries:
+    if any(key is None or not isinstance(value, dict) for _, value, key in entries):
+        of_keys = {key: value for _, value, key in entries if key is not None}
+        entries = [(1, of_keys, None)] if of_keys else entries
+    for number, value, key in entries:
         yield number, value if key is None else {**value, fields.QUERY[0]: key}
 
 

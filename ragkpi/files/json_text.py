@@ -25,8 +25,8 @@ def _behind(key: str | None, steps: Sequence[str]) -> Sequence[str] | None:
     return steps[count:] if ".".join(steps[:count]).removesuffix("[]") == key else None
 
 
-# Line, key (None in an array), value, and its start and end in the text.
-Element = tuple[int, str | None, Any, tuple[int, int]]
+Element = tuple[int, Any, str | None]
+"""A line, the value there, and its key; None in an array."""
 
 _SPACE = re.compile(r"[ \t\n\r]*")
 # MongoDB's extended JSON: {"$numberDouble": "0.5"}.
@@ -124,9 +124,7 @@ class JsonText:
     def entry(self, key: str | None = None) -> Element:
         """Decode the value at the cursor, as the entry with this key."""
         self.next()
-        line, start = self._line, self._position
-        value = self.value()
-        return line, key, value, (start, self._position)
+        return self._line, self.value(), key
 
     def _keys(self) -> Iterator[str | None]:
         """Yield each key with the cursor at its value; the caller skips the value."""

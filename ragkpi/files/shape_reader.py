@@ -160,16 +160,14 @@ def collect_qrels(file: str, records: Iterable[DocumentColumns]) -> QrelsColumns
 
 
 class Record(NamedTuple):
-    """A record of a file, or a document in its list.
+    """A record of a file, or a document in its list, with its line.
 
-    `line` is its first line, `lines` are those of its keys if they differ. `key` is its own key in
-    the enclosing object, `number` counts from 1.
+    `key` is its own key in the enclosing object, `number` counts from 1.
     """
 
     line: int
     value: Any
     key: str | None = None
-    lines: Sequence[int] = ()
     number: int = 1
 
 
@@ -181,21 +179,13 @@ class Records:
     values: Sequence[Any]
     keys: Sequence[str | None]
     number: int = 1  # of the first one
-    lines_of_keys: Sequence[Sequence[int]] = ()
-
-    @classmethod
-    def of(cls, number: int, records: Sequence[Record]) -> Records:
-        lines, values, keys, lines_of_keys, _ = zip(*records, strict=True)
-        return cls(lines, values, keys, number, lines_of_keys)
 
     def record(self, place: int) -> Record:
-        lines = self.lines_of_keys[place] if self.lines_of_keys else ()
-        number = self.number + place
-        return Record(self.lines[place], self.values[place], self.keys[place], lines, number)
+        return Record(self.lines[place], self.values[place], self.keys[place], self.number + place)
 
     def part(self, first: int, end: int | None) -> Records:
         some = (self.lines[first:end], self.values[first:end], self.keys[first:end])
-        return Records(*some, self.number + first, self.lines_of_keys[first:end])
+        return Records(*some, self.number + first)
 
     def each(self) -> Iterator[Record]:
         return map(self.record, range(len(self.values)))
@@ -268,7 +258,8 @@ class ShapeReader:
         records, number = iter(records), 1
         many = _LISTS_AT_ONCE if self.shape.list else _RECORDS_AT_ONCE
         while some := list(islice(records, many)):
-            yield from self.read_together(Records.of(number, some))
+            lines, values, keys, _ = zip(*some, strict=True)
+            yield from self.read_together(Records(lines, values, keys, number))
             number += len(some)
 
     def read_together(self, records: Records) -> Iterator[DocumentColumns]:
@@ -336,14 +327,9 @@ class ShapeReader:
             return {""}, [1] * len(records.values), records
         names, keys, values = zip(*map(self._entries, records.each()), strict=True)
         counts = list(map(len, values))
-        lines = [
-            of.lines if len(of.lines) == count else [of.line] * count
-            for of, count in zip(records.each(), counts, strict=True)
-        ]
-        of_lines, of_keys, of_values = (
-            list(chain.from_iterable(of)) for of in (lines, keys, values)
-        )
-        return {*names}, counts, Records(of_lines, of_values, of_keys)
+        lines = chain.from_iterable(map(repeat, records.lines, counts))
+        of_keys, of_values = (list(chain.from_iterable(of)) for of in (keys, values))
+        return {*names}, counts, Records(list(lines), of_values, of_keys)
 
     def _refuse(self, record: Record) -> None:
         """Refuse a record that is not an object."""
@@ -468,7 +454,9 @@ class ShapeReader:
             path = ".".join(keys)  # later documents must use the same name
             self._numbers[what] = self._numbers[what] if self.shape.list else path
         values = documents.at(path)
-        lack = self._without(documents, values, path, what)
+        lack = [one is None for one in values] if None in values else []
+        if lack and what == "level":  # null is unrated
+            lack = [first_at(path, one)[1] is None for one in documents.values]
         texts = self._texts(what, path, documents, values, lack)
         if not texts and what in self.shape.required:
             raise lacking(self._file, self.shape, documents.record(0), what)
@@ -484,23 +472,6 @@ class ShapeReader:
             fault = f"{len(entries[2])} {what}s for {count} documents"
             raise InputError(self._file, record.line, fault, f"expected a {what} for each")
         return entries[2]
-
-    def _without(
-        self, documents: Records, values: Sequence[Any], path: str, what: str
-    ) -> list[bool]:
-        """Return which documents have no number; [] if all have one.
-
-        Null in a list, or next to a rank, means no score.
-        """
-        if None not in values:
-            return []
-        ranked = what == "score" and self.shape.rank not in ("", "<rank>")
-        null_is_none = ranked or (self.shape.list and what != "level")
-        of_all = (first_at(path, of.value, of.key)[1] for of in documents.each())
-        return [
-            value is None and (keys is None or bool(keys and null_is_none))
-            for value, keys in zip(values, of_all, strict=True)
-        ]
 
     def _texts(
         self, what: str, path: str, documents: Records, values: Sequence[Any], lack: Sequence[bool]
