@@ -43,8 +43,6 @@ DOCUMENT = _words(
     "docno doc_id docid doc_no corpus_id document_id passage_id segment_id chunk_id "
     "node_id wikipedia_id pid did doc_path doc_uri doc_url cord_id file_id doc document"
 )
-# Words in the names of ids that users choose, next to an id of a database.
-ID_WORDS = frozenset(_words("id uuid guid oid pk key slug uri url"))
 # Names of ids that a database can generate, like `id`.
 OF_DATABASES = ("point_id", "datapoint_id", "object_id")
 SCORE = _words(
@@ -132,8 +130,6 @@ WRAPPERS = _words(
 OF_QUERIES = _words("inputs input vars attributes data query request body metadata question")
 SOURCES = _words("source file_name file_path filename url uri path title")
 
-# Keys of records, so never ids of queries.
-RECORD_KEYS = {*QUERY, *DOCUMENT, *SCORE[:4], *RETRIEVED, *JUDGED}
 # Keys around all records of a file, so never ids of queries.
 RECORDS_AROUND = frozenset(
     _words(
@@ -141,8 +137,11 @@ RECORDS_AROUND = frozenset(
         "metadata meta response responses output input"
     )
 )
-# Keys whose value can be another record.
-RECORDS_INSIDE = {*QUERY[-2:], *DOCUMENT[-2:], *RETRIEVED, *JUDGED}
+# Keys of records, so never ids of queries.
+RECORD_KEYS = {
+    *(*QUERY, *QUERY_TEXT, *CASE_ID, *DOCUMENT, *JUDGED_DOCUMENT, *SOURCES, *TEXT),
+    *(*SCORE[:4], *RETRIEVED, *JUDGED, *RECORDS_AROUND),
+}
 
 # The names that `<query>`, `<document>` … in a shape's paths match. A record's own `id` is not a
 # document, but the `id` of an object in a list of documents is.

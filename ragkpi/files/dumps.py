@@ -178,15 +178,6 @@ def _are_pairs(elements: Sequence[Any]) -> bool:
     return not are_numbers(ids) or all(0 <= float(one or 0) < 10 for one in numbers)
 
 
-_OF_RECORDS = {
-    *fields.RECORD_KEYS,
-    *fields.RECORDS_AROUND,
-    *fields.QUERY_TEXT,
-    *fields.CASE_ID,
-    *fields.JUDGED_DOCUMENT,
-    *fields.TEXT,
-    *fields.SOURCES,
-}
 _OF_QUERIES = {*fields.RETRIEVED, *fields.JUDGED, "run"}  # keys of objects whose keys are queries
 
 
@@ -196,14 +187,14 @@ def _maps_documents(value: Any) -> bool:
         return False
     words = all(isinstance(one, bool) or is_scalar(one) for one in value.values())
     return are_levels([*value.values()]) or (
-        words and all(plain_name(key) not in _OF_RECORDS for key in value)
+        words and all(plain_name(key) not in fields.RECORD_KEYS for key in value)
     )
 
 
 def _is_record(value: Mapping[str, Any]) -> bool:
     """Whether an object has the keys of a record, rather than ids of queries."""
     return any(
-        plain_name(key) in _OF_RECORDS and not _maps_documents(inner)
+        plain_name(key) in fields.RECORD_KEYS and not _maps_documents(inner)
         for key, inner in value.items()
     )
 

@@ -105,24 +105,25 @@ def falling(blocks: Iterable[RunColumns]) -> Iterator[RunColumns]:
     for block in blocks:
         yield block
         path, file, part = path_of(block.origin.map), block.file, part_of(block.origin.map)
-        named = (is_score(path) and part in ("score", "scores")) or path == "@value"
-        rises = rises and (named or (part == "rank" and path != "@number"))
-        if rises:
+        named = part in ("score", "scores") and is_score(path)
+        if rises := rises and (named or path == "@value"):
             above, below, group = block.score[:-1], block.score[1:], block.group()
             inside = group[1:] == group[:-1]  # both are of one query; infinite scores compare
             rises = not (inside & (below < above)).any()
             rising = np.bincount(group[1:][inside & (below > above)], minlength=len(block.query))
             lists += int(((rising > 0) & (np.diff(block.starts) >= _SHORTEST_LIST)).sum())
-    if rises and lists >= _LEAST_LISTS:
-        falls = meaning(path) == "distance" or part == "rank"
-        what = "its numbers are" if path == "@value" else f"{path} is"
-        other = "score" if part == "rank" else "similarity" if falls else "distance"
-        fault = f"{what} {'descending' if falls else 'ascending'} in every list, like a {other}"
-        choices = ("large is better", "small is better")[:: 1 if falls else -1]
-        maps = f"{other}={path}", f"{'distance' if falls else 'score'}={path}"
-        if part in ("scores", "rank"):
-            choices, maps = ("by the list", "by their numbers"), (ORDER, f"{part}={path}")
-        raise unsettled("run", file, fault, list(map(MapChoice, maps, choices)))
+    if not rises or lists < _LEAST_LISTS:
+        return
+    what = "its numbers are" if path == "@value" else f"{path} is"
+    falls = meaning(path) == "distance"
+    order, other = ("descending", "similarity") if falls else ("ascending", "distance")
+    choices = [
+        MapChoice(f"{'similarity' if falls else 'score'}={path}", "large is better"),
+        MapChoice(f"distance={path}", "small is better"),
+    ][:: 1 if falls else -1]
+    if part == "scores":
+        choices = [MapChoice(ORDER, "by the list"), MapChoice(f"scores={path}", "by their numbers")]
+    raise unsettled("run", file, f"{what} {order} in every list, like a {other}", choices)
 
 
 def refuse_twice(run: RunColumns, qrels: str, origin: Origin) -> None:
