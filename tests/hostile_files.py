@@ -388,8 +388,9 @@ QRELS = {
     "NUL": (b"1 0 \0 1\n", "qrels:1: a NUL byte; expected text", 2),
     "judged twice": (
         b"1 0 d 1\n1 1 d 1\n",
-        "qrels:2: document d of query 1 again, first judged at line 1; expected one judgement of "
-        "each document per query; 'ragkpi check QRELS RUN' names all and says how to fold them",
+        "qrels:2: document d of query 1 again, first judged at line 1; the second column, 0 "
+        "and 1, tells subtopics or judges apart; expected one judgement of each document per "
+        "query; 'ragkpi check QRELS RUN' names all and says how to fold them",
         4,
     ),
     "a table of a run": (

@@ -21,11 +21,13 @@ from ragkpi.files.column_names import (
     DOCUMENT,
     QUERY,
     QUERY_ID,
+    RETRIEVED,
     find,
     plain_name,
     shown_names,
 )
 from ragkpi.files.formats import HEAD_LENGTH, is_number, reader_of, recognise_layout
+from ragkpi.files.json_files import read_objects
 from ragkpi.files.lines import (
     LineColumns,
     LineShape,
@@ -211,6 +213,40 @@ def read_query_ids(path: str) -> dict[bytes, bytes]:
             raise DataError(f"{path}: {fault}; expected each text once")
     places = {b"%d" % place: id_ for place, (id_, _) in enumerate(rows, start=1)}
     return {**places, **ids, **{id_: id_ for id_, _ in rows}}
+
+
+def texts_of_run(path: str) -> tuple[dict[bytes, Text], dict[bytes, Text]]:
+    """Read the texts of queries and of documents in a JSON Lines run, by id."""
+    queries: dict[bytes, Text] = {}
+    documents: dict[bytes, Text] = {}
+    if path == "-":
+        return queries, documents
+    with Source(path) as source:
+        if recognise_layout(source.peek(HEAD_LENGTH)) not in ("json", "jsonl"):
+            return queries, documents
+        for _, record in read_objects(source):
+            listed = find(record, RETRIEVED) if isinstance(record, dict) else None
+            if not listed or not isinstance(record[listed], list):
+                continue
+            query = record.get("query", record)
+            if isinstance(query, dict):
+                _keep(queries, {**record, **query}, QUERY)
+            _keep(queries, record, QUERY)
+            if isinstance(query, str):
+                _keep(queries, {**record, "text": query}, QUERY[:-1])
+            for item in record[listed]:
+                if isinstance(item, dict):
+                    inner = item.get("doc", item.get("document"))
+                    inside = inner if isinstance(inner, dict) else {}
+                    _keep(documents, {**item, **inside}, DOCUMENT)
+    return queries, documents
+
+
+def _keep(texts: dict[bytes, Text], values: Mapping[str, Any], names: Iterable[str]) -> None:
+    name, text = find(values, [*names, "_id"]), _title_and_text(values)
+    if name is not None and text and isinstance(values[name], str | int):
+        key = str(values[name]).encode("utf-8", "surrogateescape")
+        texts.setdefault(key, Text((text[:_LONGEST], len(text))))
 
 
 def _ids_and_texts(path: str) -> Iterator[tuple[bytes, str]]:

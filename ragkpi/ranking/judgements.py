@@ -165,6 +165,10 @@ def group_judgements(columns: QrelsColumns) -> Judgements:
             f"{columns.file}:{second}: document {document_id} of query {query_id} again, first "
             f"judged at line {first}"
         )
+        of_both = np.isin(columns.line, [first, second])
+        if len(apart := {*columns.iteration.take(np.flatnonzero(of_both)).tolist()}) > 1:
+            several = " and ".join(map(named, sorted(apart)))
+            text += f"; the second column, {several}, tells subtopics or judges apart"
         expected = "expected one judgement of each document per query"
         advice = "'ragkpi check QRELS RUN' names all and says how to fold them"
         raise DataError(f"{text}; {expected}; {advice}")

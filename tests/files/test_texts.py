@@ -6,7 +6,7 @@ import json
 import pytest
 
 from ragkpi.errors import InputError
-from ragkpi.files.query_files import read_texts
+from ragkpi.files.query_files import read_texts, texts_of_run
 
 WANTED = (b"d1", b"d\xff")
 
@@ -62,3 +62,14 @@ def test_a_file_without_ids_and_texts_is_refused_with_its_line(tmp_path, octets)
     (tmp_path / "c").write_bytes(octets)
     with pytest.raises(InputError, match=r"c:[12]: .*; expected "):
         read_texts(str(tmp_path / "c"), WANTED)
+
+
+def test_a_run_that_carries_texts_has_them(tmp_path):
+    document = {"docid": "d1", "score": 2.0, "doc": {"title": "T", "segment": "body"}}
+    record = {"query": {"qid": "q1", "text": "what?"}, "candidates": [document]}
+    (tmp_path / "run.jsonl").write_text(lines(record))
+    queries, documents = texts_of_run(str(tmp_path / "run.jsonl"))
+    assert queries == {b"q1": ("what?", 5)}
+    assert documents == {b"d1": ("T\nbody", 6)}
+    (tmp_path / "run.txt").write_text("q1 Q0 d1 1 1.0 t\n")
+    assert texts_of_run(str(tmp_path / "run.txt")) == ({}, {})

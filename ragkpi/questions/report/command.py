@@ -248,6 +248,7 @@ def report(
         session,
         evaluated,
         of_systems,
+        [path for path in unread.values() if isinstance(path, str) and path != "-"],
         reported_runs(names, of_runs, evaluated),
         metrics,
         procedure,

@@ -131,6 +131,7 @@ def report_document(
     session: Session,
     evaluated: Evaluations | None,
     of_systems: Evaluations | None,
+    files: Sequence[str],
     runs: Sequence[ReportedRun],
     metrics: Sequence[Metric],
     procedure: Procedure,
@@ -142,7 +143,8 @@ def report_document(
     """Collect the data of a page, valid under ``schema.json#/$defs/report``.
 
     `evaluated` comes from `evaluated_for_page`; it is None for saved results and for systems, whose
-    judged shares `of_systems` has. `texts` are those of queries and of documents.
+    judged shares `of_systems` has. `files` are the files of the runs, `texts` the texts of queries
+    and documents.
     """
     ordered, queries = main_first(metrics, *session.requests[:1]), runs[0].scores.queries
     numeric = [metric for metric in ordered if metric.measure.numeric]
@@ -166,7 +168,7 @@ def report_document(
         if _is_small(session, len(runs)):
             some = [replace(every[of], scores=only(every[of].scores, metrics)) for of in leaders]
             bounds = find_bounds(session.judgements, some, session.settings)
-    of_queries, of_documents = page_texts(details, set(queries), *texts)
+    of_queries, of_documents = page_texts(details, set(queries), *texts, files)
     notes += session.notes
     if (left_out := len(parts) - MOST_SLICES) > 0:
         notes.append(f"the {MOST_SLICES} largest groups are shown; {left_out} are left out")

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence, Set
+from collections.abc import Collection, Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass
 from typing import Any, Literal, TypeAlias
 
 import numpy as np
 
-from ragkpi.files.query_files import Text, read_texts
+from ragkpi.files.query_files import Text, read_texts, texts_of_run
 from ragkpi.library.session import Session
 from ragkpi.measures.measure import Metric
 from ragkpi.questions.report.standings import ReportedRun
@@ -149,10 +149,21 @@ def page_texts(
     queries: Collection[bytes],
     query_texts: TextSource,
     document_texts: TextSource,
+    run_files: Iterable[str],
 ) -> tuple[dict[bytes, Text], dict[bytes, Text]]:
-    """Read the texts of queries and of documents that the page shows, cut so that all fit."""
+    """Read the texts of queries and of documents that the page shows, by id.
+
+    Run files can contain texts, used for ids without another text. Texts are cut so that all fit.
+    """
     names = {name for detail in details for name in detail.documents}
-    of_queries, documents = _texts(query_texts, queries), _texts(document_texts, names)
+    documents: dict[bytes, Text] = {}
+    of_queries: dict[bytes, Text] = {}
+    for path in run_files:
+        in_queries, in_documents = texts_of_run(path)
+        of_queries |= _among(in_queries, queries)
+        documents |= _among(in_documents, names)
+    of_queries |= _texts(query_texts, queries)
+    documents |= _texts(document_texts, names)
     favoured = {
         name
         for detail in details
@@ -170,9 +181,11 @@ def page_texts(
 
 
 def _texts(source: TextSource, ids: Collection[bytes]) -> Mapping[bytes, Text]:
-    if isinstance(source, str):
-        return read_texts(source, ids)
-    return {id_: text for id_, text in (source or {}).items() if id_ in ids}
+    return read_texts(source, ids) if isinstance(source, str) else _among(source or {}, ids)
+
+
+def _among(texts: Mapping[bytes, Text], ids: Collection[bytes]) -> Mapping[bytes, Text]:
+    return {id_: text for id_, text in texts.items() if id_ in ids}
 
 
 def _cut(text: Text, characters: int, octets: int) -> Text:
