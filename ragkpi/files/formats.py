@@ -40,9 +40,11 @@ _MAGIC = {b"PAR1": "parquet", b"ARROW1": "arrow", b"\xff\xff\xff\xff": "arrow"}
 def recognise_run(head: bytes) -> str:
     """Return the name of a run's format, from its first `HEAD_LENGTH` bytes."""
     name = _recognise(head, _is_trec_run, (fields.QUERY, fields.DOCUMENT))
-    if name == "trec" and len(_first_line(head).split()) in (3, 4):
-        return _numbered_columns(_data_lines(head)) or name
-    return name
+    rows = [line.split() for line in _data_lines(head)] if name == "trec" else []
+    first = [row for row in rows if row[0] == rows[0][0]]
+    # A score read as a rank would reverse the ranking, so ranks must count from 1.
+    ranked = all(row[2:] == [b"%d" % rank] for rank, row in enumerate(first, start=1))
+    return "msmarco" if rows and ranked and {*map(len, rows)} == {3} else name
 
 
 def recognise_qrels(head: bytes) -> str:
@@ -221,30 +223,6 @@ def is_number(word: bytes) -> bool:
     except ValueError:
         return False
     return True
-
-
-def _numbered_columns(lines: Iterable[bytes]) -> str | None:
-    """Recognise runs of three and four columns without names, by their first query.
-
-    Ranks count from 1. Reading scores as ranks would reverse the ranking, so a third column of
-    whole numbers must count from 1 to be recognised.
-    """
-    rows = [line.split() for line in lines]
-    width = len(rows[0])
-    first = [row for row in rows if row[0] == rows[0][0]]
-    if any(len(row) != width for row in rows):
-        return None
-    from_one = all(row[2] == b"%d" % rank for rank, row in enumerate(first, start=1))
-    if width == 3 and from_one:
-        return "msmarco"
-    if width == 4:
-        documents = {row[1] for row in first}
-        scored = from_one and all(is_number(row[3]) for row in rows)
-        # In qrels this column is the iteration, the same on all lines.
-        alike = documents <= {b"0", b"Q0"}
-        return "colbert" if scored and len(documents) == len(first) and not alike else None
-    scored = all(is_number(row[2]) for row in rows)
-    return "tevatron" if scored and any(not _is_integer(row[2]) for row in rows) else None
 
 
 def _names(words: Iterable[bytes]) -> list[str]:

@@ -36,15 +36,6 @@ class Inputs:
         if not same_state(before, status):
             raise InputError(path, None, "changed while it was read", UNTOUCHED)
 
-    def note_file(self, path: str) -> None:
-        """Record a file that another process will open, unless it is a pipe or missing."""
-        try:
-            status = os.stat(path)
-        except (OSError, ValueError):  # an invalid name
-            return
-        if stat.S_ISREG(status.st_mode):
-            self.note(path, status)
-
     def keep_hash(self, path: str, digest: str) -> None:
         self._hashes[path] = digest
 

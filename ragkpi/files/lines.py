@@ -297,14 +297,15 @@ def wrong_columns(file: str, line: WrongLine, shape: LineShape, first: bool) -> 
         return InputError(file, line.number, "a NUL byte", "expected text")
     words = line.text.split()
     count = len(words)
-    first = first and (count != 3 or words[2].isdigit())  # a line can be cut off
-    advice = shape.mistaken.get(count, "") if first else ""
+    between_tabs = shape.maps[1].get(line.text.count(b"\t") + 1) if first else None
+    is_whole = count in (3, 4) and words[-1].isdigit()  # a rank or a level, and no score
+    # A line of three words can be cut off.
+    advice = shape.mistaken.get(count, "") if first and (count != 3 or is_whole) else ""
     fault = f"{count} columns ({shown(line.text)})"
     expected = f"expected {len(shape.columns)}: {' '.join(shape.columns)}{advice}"
-    argument, maps = shape.maps
-    if first and (between_tabs := maps.get(line.text.count(b"\t") + 1)):
+    if between_tabs and not (is_whole and shape.columns[-1] == "run_id"):
         expected, choices = "expected columns between tabs", list(map(MapChoice, between_tabs))
-        return UnsettledError(file, fault, expected, argument, choices, line.number)
+        return UnsettledError(file, fault, expected, shape.maps[0], choices, line.number)
     return InputError(file, line.number, fault, expected)
 
 

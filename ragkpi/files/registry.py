@@ -7,7 +7,6 @@ is not TREC.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from functools import partial
 from typing import Any, NamedTuple, get_args
 
 from ragkpi.errors import UsageError
@@ -74,22 +73,8 @@ _FORMATS = (
         "msmarco",
         "query document rank, separated by whitespace; no scores",
         (".msmarco",),
-        {"run": partial(trec.stream_words, columns=("query", "document", "rank"))},
+        {"run": trec.stream_msmarco},
         {"run": writing.write_msmarco},
-    ),
-    FileFormat(
-        "colbert",
-        "ColBERT: query document rank score, separated by whitespace",
-        (),
-        {"run": partial(trec.stream_words, columns=("query", "document", "rank", "score"))},
-        {},
-    ),
-    FileFormat(
-        "tevatron",
-        "Tevatron: query document score, separated by whitespace",
-        (),
-        {"run": partial(trec.stream_words, columns=("query", "document", "score"))},
-        {},
     ),
     FileFormat(
         "beir",

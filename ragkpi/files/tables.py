@@ -14,12 +14,11 @@ from typing import Any, Literal, NamedTuple, Protocol
 import numpy as np
 
 from ragkpi.arrays import IntArray
-from ragkpi.errors import InputError, MapChoice
+from ragkpi.errors import InputError
 from ragkpi.files.cells import cell_value, lists_of_places
 from ragkpi.files.dumps import LOOKED_AT, recognise
 from ragkpi.files.lines import Tokens
 from ragkpi.files.opening import Kind
-from ragkpi.files.roles import unsettled
 from ragkpi.files.shape_reader import (
     DocumentColumns,
     Record,
@@ -106,7 +105,7 @@ def stream_run(table: TableFile, user: Shape | None) -> Iterator[RunColumns]:
                 query, document = block.query, block.document
                 refuse_empty(table.file, document, block.line, "document id")
                 refuse_empty(table.file, query, block.line[block.starts[:-1]], "query id")
-                _refuse_fractions(table.file, shape, query, document, layout.document)
+                _refuse_fractions(table.file, shape, query, document)
             yield block
 
 
@@ -128,7 +127,7 @@ def read_qrels(table: TableFile, user: Shape | None) -> QrelsColumns:
     if table.odd_ids == "refused":
         refuse_empty(table.file, qrels.query, qrels.line, "query id")
         refuse_empty(table.file, qrels.document, qrels.line, "document id")
-        _refuse_fractions(table.file, shape, qrels.query, qrels.document, ids[1])
+        _refuse_fractions(table.file, shape, qrels.query, qrels.document)
     return qrels._replace(origin=Origin(ids[1], f"level={level or '@number'}"))
 
 
@@ -159,22 +158,13 @@ def _qrels_of(table: TableFile, ids: Sequence[str], level: str | None) -> QrelsC
     return plain_qrels(table.file, query, document, levels, line[filled], gain)
 
 
-def _refuse_fractions(
-    file: str, shape: Shape, query: Tokens, document: Tokens, column: str
-) -> None:
+def _refuse_fractions(file: str, shape: Shape, query: Tokens, document: Tokens) -> None:
     """Refuse ids that pandas wrote as 1.0 and 2.0, unless a map names them."""
-    fault = "{} are numbers with a fraction, such as {}"
-    if "query" not in shape.required and are_of_pandas(query):
-        command = rf"""sed -E 's/\.0([",;|[:space:]]|$)/\1/g' {quote(visible(file))} > whole"""
-        fault = fault.format("query ids", query[0].decode())
-        raise InputError(file, None, fault, f"expected whole numbers: {command}")
-    if "doc" not in shape.required and are_of_pandas(document):
-        id_ = document[0].decode()
-        maps = [
-            MapChoice(f"doc={column}", f"ids such as {id_[:-2]}", r"/^(.*)\.0$/"),
-            MapChoice(f"doc={column}", f"ids such as {id_}"),
-        ]
-        raise unsettled(shape.kind, file, fault.format("ids", id_), maps)
+    for part, what, ids in (("query", "query", query), ("doc", "document", document)):
+        if part not in shape.required and are_of_pandas(ids):
+            command = rf"""sed -E 's/\.0([",;|[:space:]]|$)/\1/g' {quote(visible(file))} > whole"""
+            fault = f"{what} ids are numbers with a fraction, such as {ids[0].decode()}"
+            raise InputError(file, None, fault, f"expected whole numbers: {command}")
 
 
 def _documents(table: TableFile, kind: Kind, user: Shape | None) -> Iterator[DocumentColumns]:

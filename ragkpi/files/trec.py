@@ -57,7 +57,14 @@ RUN_LINE = LineShape(
         3: " (--run-format msmarco reads query, document and rank)",
         4: " (qrels have 4; they come first)",
     },
-    maps=("map_run", {6: ("query=1, doc=3, score=5",)}),
+    maps=(
+        "map_run",
+        {
+            3: ("query=1, doc=2, score=3",),
+            4: ("query=1, doc=2, score=4",),
+            6: ("query=1, doc=3, score=5",),
+        },
+    ),
 )
 _MOST_OTHERS = 5  # in a message
 NONE: Mapping[Any, Any] = {}
@@ -108,18 +115,7 @@ class RunLayout(NamedTuple):
 TREC = RunLayout("query", "document", "score", "run_id")
 
 
-def layout_of_words(names: Sequence[str]) -> RunLayout:
-    """Return the layout of query and document with a score, a rank, or both."""
-    # A map numbers the columns of a file without names.
-    at = {name: number for number, name in enumerate(names, start=1)}
-    maps = {
-        f"query={at['query']}, doc={at['document']}, {name}={at[name]}": name
-        for name in ("score", "rank")
-        if name in at
-    }
-    (map_, number), *others = maps.items()
-    origin = Origin(map=map_)
-    return RunLayout("query", "document", number, origin=origin, others=dict(others))
+MSMARCO = RunLayout("query", "document", "rank", origin=Origin(map="query=1, doc=2, rank=3"))
 
 
 class Ranking(NamedTuple):
@@ -269,11 +265,9 @@ def id_with_space(file: str, line: int, text: bytes) -> InputError:
     return InputError(file, line, fault, f"{expected}; {advice}")
 
 
-def stream_words(
-    source: Source, shape: object = None, *, columns: Sequence[str]
-) -> Iterator[RunColumns]:
-    """Read a run of whitespace-separated words, without a shape; errors as in `stream_run`."""
-    return columns_of_blocks(blocks(source), LineShape(columns), layout_of_words(columns))
+def stream_msmarco(source: Source, shape: object = None) -> Iterator[RunColumns]:
+    """Read lines of query, document and rank, without a shape; errors as in `stream_run`."""
+    return columns_of_blocks(blocks(source), LineShape(("query", "document", "rank")), MSMARCO)
 
 
 def columns_of_blocks(

@@ -12,8 +12,8 @@ RUNS = [
     (b'{"q Q0 d1 1 2.5 me\n', "trec"),  # an id is opaque
     (b"[1 Q0 d1 1 2.5 me\n", "trec"),
     (b"1 Q0 d1 1 2.5\n", "trec"),  # malformed, and the TREC reader says so
-    (b"1 d1 2.5\n1 d2 1.5\n", "tevatron"),
-    (b"1\td1\t1\t2.5\n1\td2\t2\t1.5\n", "colbert"),
+    (b"1 d1 2.5\n1 d2 1.5\n", "trec"),
+    (b"1\td1\t1\t2.5\n1\td2\t2\t1.5\n", "trec"),
     (b"1 0 1 1\n1 0 2 0\n", "trec"),  # qrels of documents 1 and 2, in the wrong place
     (b"1\td1\t1\n1\td2\t2\n2\td1\t1\n", "msmarco"),
     (b"1 d1 1\n1 d2 1\n", "trec"),  # not ranks: perhaps scores

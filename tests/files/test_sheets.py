@@ -1,6 +1,5 @@
 """Tables that people export, print and paste: what they mean, worked out by hand."""
 
-import shlex
 import shutil
 import subprocess
 import zipfile
@@ -328,17 +327,22 @@ def test_trec_has_points(tmp_path):
 
 
 @pytest.mark.parametrize("separator", ",\t|")
-def test_ids_that_pandas_wrote_as_fractions_are_asked_about(separator, tmp_path, ragkpi):
+def test_ids_that_pandas_wrote_as_fractions_are_refused_with_a_map_as_way_on(
+    separator, tmp_path, ragkpi
+):
     rows = ["query_id,doc_id,level", "301,48213.0,1", "302,7.0,2"]
     (tmp_path / "gold").write_text("".join(f"{row.replace(',', separator)}\n" for row in rows))
     (tmp_path / "run").write_text("301 Q0 48213 1 2 r\n302 Q0 x 1 2 r\n302 Q0 7 2 1 r\n")
     outcome = ragkpi("eval", "-m", "recip_rank", "gold", "run", folder=tmp_path)
     assert (outcome.status, outcome.out) == (2, b"")
-    first, second = outcome.err.decode().splitlines()[1:]
-    again = ragkpi(*shlex.split(first, comments=True)[1:], folder=tmp_path)
-    assert again.out == b"recip_rank            \tall\t0.7500\n"
-    again = ragkpi(*shlex.split(second, comments=True)[1:], folder=tmp_path)
-    assert again.out == b"recip_rank            \tall\t0.0000\n"
+    assert b"such as 48213.0; expected whole numbers" in outcome.err
+    for options, value in (
+        (["--max-passage", r"/^(.*)\.0$/"], b"0.7500"),
+        ([], b"0.0000"),
+    ):
+        options += ["--map-qrels", "doc=doc_id", "gold", "run"]
+        again = ragkpi("eval", "-m", "recip_rank", *options, folder=tmp_path)
+        assert again.out == b"recip_rank            \tall\t%b\n" % value
 
 
 @pytest.mark.skipif(shutil.which("sed") is None, reason="there is no sed")

@@ -351,22 +351,6 @@ def test_an_expected_key_that_is_there_is_not_asked_for(value, evaluated):
     assert "expected one of" not in err
 
 
-def test_columns_between_white_space_are_found_by_their_names():
-    from ragkpi.files.trec import layout_of_words
-
-    layout = layout_of_words(["score", "query", "rank", "document"])
-    assert layout.number == "score"
-    assert layout.origin.map == "query=2, doc=4, score=1"
-    assert layout.others == {"query=2, doc=4, rank=3": "rank"}
-
-
-def test_columns_between_white_space_agree(evaluated):
-    text = "q first 1 0.1\nq third 2 0.9\n".replace(" ", "\t")
-    outcome = evaluated(text)
-    assert b"score and rank order" in outcome.err
-    assert [value(evaluated(text, *options)) for options in commands(outcome)] == [1, 0.5]
-
-
 @pytest.mark.parametrize("size", [60, 1 << 20])
 @pytest.mark.parametrize("form", ["hits.jsonl", "table.csv"])
 def test_a_query_of_several_blocks_is_one_list(form, size, evaluated, monkeypatch):

@@ -398,10 +398,7 @@ def evaluate(
         metrics = gates.metrics_of(session, metrics)
         read = {**runs, **gates.runs}
         depth = gates.depth(metrics, session.settings)
-    noted = inputs()  # files before reading, so that hashes later cover the same bytes
-    for path in [*read.values(), how.get("fail_under_baseline")]:
-        if isinstance(path, str | os.PathLike):
-            noted.note_file(os.fspath(path))
+    noted = inputs()
     evaluated = session.evaluate(read, metrics, depth, "kept").over_common_queries()
     if problems == "raised" or not any(name in runs for name in evaluated):
         interface().refuse(evaluated.problems)
