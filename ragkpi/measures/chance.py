@@ -221,8 +221,8 @@ SPARSE_DIFFERENCE = _of_sums(
 
 MEASURES: list[Measure] = []
 
-_PARAMETERS = {"m": Option(1, 1, 1000, "a whole number from 1 to 1000")}
-_SUCCESS = {**_PARAMETERS, "recall": Option(0.0, 0, 1, "a share from 0 to 1")}
+_PARAMETERS = {"m": Option(1, 1, 1000)}
+_SUCCESS = {**_PARAMETERS, "recall": Option(0.0, 0, 1)}
 _DEPTHS = (1, 5, 10, 20, 100)
 
 

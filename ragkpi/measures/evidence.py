@@ -245,18 +245,15 @@ def above_ceiling(judged: Judged, metrics: Sequence[Metric]) -> Iterator[str]:
 
 MEASURES: list[Measure] = []
 
-_NOT_NEGATIVE = partial(Option, least=0, expected="a number from 0")
-_UTILITY = partial(Option, least=0, most=1000, expected="a number from 0 to 1000")
-_SHARE = partial(Option, least=0, most=1, expected="a number from 0 to 1")
 _WEIGHTS = {
-    "alpha": _NOT_NEGATIVE(1.0),
-    "cap4": _NOT_NEGATIVE(1.0),
-    "cap3": _NOT_NEGATIVE(0.25),
-    "u5": _UTILITY(1.0, least=0.001, expected="a number from 0.001 to 1000"),
-    "u4": _UTILITY(0.5),
-    "u3": _UTILITY(0.1),
-    "fallback4": _SHARE(1.0),
-    "fallback3": _SHARE(0.2),
+    "alpha": Option(1.0, 0),
+    "cap4": Option(1.0, 0),
+    "cap3": Option(0.25, 0),
+    "u5": Option(1.0, 0.001, 1000),
+    "u4": Option(0.5, 0, 1000),
+    "u3": Option(0.1, 0, 1000),
+    "fallback4": Option(1.0, 0, 1),
+    "fallback3": Option(0.2, 0, 1),
 }
 _DEPTHS = (10, 30)
 

@@ -44,8 +44,8 @@ def shallow_estimate(judged: Judged, metrics: Sequence[Metric]) -> Iterator[str]
 
 MEASURES: list[Measure] = []
 
-_ALPHA = {"alpha": Option(0.5, least=0, most=1, expected="a number from 0 to 1")}
-_HIGHEST = {"highest": Option(4, 1, 60, "a level from 1 to 60")}
+_ALPHA = {"alpha": Option(0.5, 0, 1)}
+_HIGHEST = {"highest": Option(4, 1, 60)}
 
 _tradeoff = partial(
     record,

@@ -49,13 +49,19 @@ class Parameters:
 class Option:
     """A ``key=value`` parameter of a measure, an integer if the default is one.
 
-    `least`, `most` and `expected` are the allowed finite values, as numbers and in words.
+    Finite values from `least` to `most` are allowed.
     """
 
     default: float
     least: float = -math.inf
     most: float = math.inf
-    expected: str = "a number"
+
+    @property
+    def expected(self) -> str:
+        """The allowed values in words."""
+        number = "a whole number" if isinstance(self.default, int) else "a number"
+        low = f" from {self.least:g}" if self.least > -math.inf else ""
+        return number + low + (f" to {self.most:g}" if self.most < math.inf else "")
 
     def read(self, measure: str, key: str, text: str) -> float:
         whole = isinstance(self.default, int)

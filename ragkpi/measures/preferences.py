@@ -7,7 +7,6 @@ document is retrieved above the worse document, or alone.
 from __future__ import annotations
 
 from functools import partial
-from textwrap import fill
 
 import numpy as np
 
@@ -140,41 +139,18 @@ def prefs_avgjg_Rnonrel_ret(judged: JudgedPreferences) -> FloatArray:
     return prefs_avgjg_Rnonrel(judged, "limited_retrieved")
 
 
-# Restricted preferences: suffix, scope, and the help's words for documents, T and pairs.
-_NARROWER: tuple[tuple[str, Scope, str, str, str], ...] = (
-    (
-        "ret",
-        "retrieved",
-        "both documents retrieved",
-        "preferences between retrieved documents",
-        "pairs of retrieved documents with any preference",
-    ),
-    (
-        "imp",
-        "implied",
-        "at least one document retrieved",
-        "preferences with a retrieved document",
-        "pairs of documents with any preference that have one or both documents retrieved",
-    ),
+_NARROWER: tuple[tuple[str, Scope, str], ...] = (
+    ("ret", "retrieved", "both documents retrieved"),
+    ("imp", "implied", "at least one document retrieved"),
 )
-for _suffix, _scope, _with, _preferences, _pairs in _NARROWER:
-    _groups_pooled = f"Σ F / Σ T, both over judgment groups; T = {_preferences}"
-    _pairs_averaged = f"mean over {_pairs} of w / (w + w')"
-    _groups_averaged = f"(Σ over judgment groups of F/T) / number of groups; T = {_preferences}"
-    for _average, _over, _formula, _edge in (
-        (prefs_simp, "preferences", _groups_pooled, "0 for a query without such preferences."),
-        (prefs_pair, "pairs", _pairs_averaged, "0 for a query without such pairs."),
-        (
-            *(prefs_avgjg, "preferences", _groups_averaged),
-            "a group without such preferences counts 0.",
-        ),
-    ):
+for _suffix, _scope, _with in _NARROWER:
+    for _average in (prefs_simp, prefs_pair, prefs_avgjg):
         _narrower = partial(_average, scope=_scope)
-        _narrower.__doc__ = f"""{_average.__name__} over {_over} with {_with}.
+        _narrower.__doc__ = f"""{_average.__name__} over preferences with {_with}.
 
-{fill(f"Formula:    {_formula}", 96, subsequent_indent=" " * 12)}
+Formula:    as {_average.__name__}, over preferences and pairs with {_with}
 Range:      0 to 1
-Edge cases: {_edge}
+Edge cases: 0 for a query, or a judgment group, without such preferences.
 Source:     trec_eval 10.0"""
         _share(f"{_average.__name__}_{_suffix}")(_narrower)
 

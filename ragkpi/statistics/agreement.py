@@ -44,9 +44,9 @@ def confusion(
     `levels`, (L,), are all levels that occur, ascending.
     """
     size = len(levels)
-    pair = np.searchsorted(levels, first) * size + np.searchsorted(levels, second)
-    counts = np.bincount(query * size * size + pair, minlength=queries * size * size)
-    return counts.reshape(queries, size, size).astype(np.float64)
+    counts = np.zeros((queries, size, size))
+    np.add.at(counts, (query, np.searchsorted(levels, first), np.searchsorted(levels, second)), 1)
+    return counts
 
 
 def raw_agreement(counts: FloatArray, levels: FloatArray) -> FloatArray:

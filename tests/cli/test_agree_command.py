@@ -32,7 +32,7 @@ def test_people_and_umbrela_of_rag_2025(ragkpi):
     assert pair["documents"] == 10284
     assert round(pair["kappa"]["value"], 4) == 0.2333
     assert round(pair["kappa_quadratic"]["value"], 4) == 0.4918
-    assert round(pair["kappa_from"]["2"]["value"], 4) == 0.4310
+    assert round(pair["kappa_from_2"]["value"], 4) == 0.4310
     (order,) = found["findings"]["orders"]
     assert order["measure"] == "ndcg_cut_10"
     assert round(order["tau_b"]["value"], 3) == 0.857
@@ -110,15 +110,7 @@ def test_levels_on_another_scale(ragkpi):
         for options in (binary, ())
     )
     kappa = mapped["findings"]["pairs"][0]["kappa"]["value"]
-    assert kappa == plain["findings"]["pairs"][0]["kappa_from"]["2"]["value"]
-
-
-def test_scales_that_may_differ_are_warned_of(ragkpi, tmp_path):
-    other = tmp_path / "other.txt"
-    text = (FIXTURES / "qrels.llm.txt").read_text().splitlines()
-    other.write_text("".join(f"{line[:-1]}{int(line[-1]) + 1}\n" for line in text))
-    outcome = ragkpi("agree", "qrels.txt", other, *FAST, folder=FIXTURES)
-    assert b"warning: qrels gives levels 0 to 3, other 1 to 4" in outcome.err
+    assert kappa == plain["findings"]["pairs"][0]["kappa_from_2"]["value"]
 
 
 @pytest.mark.parametrize(

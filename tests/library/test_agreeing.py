@@ -42,8 +42,7 @@ def test_correct_is_the_command(ragkpi, tmp_path):
 def test_judges_in_memory_and_several():
     people = {"q1": {"d1": 0, "d2": 1}, "q2": {"d1": 1}}
     model = {"q1": {"d1": 0, "d2": 2}, "q2": {"d1": 1}}
-    with pytest.warns(ragkpi.RagkpiWarning, match="map_levels= or map_other="):
-        found = ragkpi.agree(people, model, per_query=True)
+    found = ragkpi.agree(people, model, per_query=True)
     assert found.findings["judges"] == ["qrels", "other"]
     assert found.findings["pairs"][0]["by_query"][0]["differing"] == [["d2", 1, 2]]
     mapped = ragkpi.agree(people, model, map_levels={0: 0, 1: 1}, map_other={0: 0, 1: 1, 2: 1})

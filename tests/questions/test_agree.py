@@ -19,7 +19,6 @@ from ragkpi.questions.agree.study import (
     mapped,
     order_agreement,
     panel,
-    scales_differ,
     shared_queries,
 )
 from ragkpi.ranking.judged import parse_levels
@@ -56,10 +55,10 @@ def test_what_both_judged_and_what_one_alone():
     assert (pair.only_first, pair.only_second) == (2, 3)
     assert pair.levels == [0, 1, 2]
     assert pair.confusion == [[2, 0, 0], [0, 0, 1], [1, 0, 1]]
-    assert pair.whole["agreement"].value == pytest.approx(3 / 5)
-    assert pair.whole["mean_difference"].value == pytest.approx((1 - 2) / 5)
-    assert pair.bias[1].value == 1
-    assert pair.bias[2].value == -1
+    assert pair.labels["agreement"].value == pytest.approx(3 / 5)
+    assert pair.labels["mean_difference"].value == pytest.approx((1 - 2) / 5)
+    assert pair.labels["bias_at_1"].value == 1
+    assert pair.labels["bias_at_2"].value == -1
 
 
 def test_the_worst_query_comes_first_with_its_documents():
@@ -121,7 +120,7 @@ def test_more_than_two_judges_are_compared_in_pairs_and_as_a_whole():
         ("people", "third"),
         ("model", "third"),
     ]
-    assert found.pairs[1].whole["kappa"].value == 1
+    assert found.pairs[1].labels["kappa"].value == 1
     assert set(found.alpha) == {"nominal", "ordinal", "interval"}
 
 
@@ -142,11 +141,6 @@ def test_levels_on_another_scale():
             parse_levels(bad, "--map-other", "wrong")
 
 
-def test_other_scales_are_noticed():
-    assert "levels 0 to 2" in scales_differ(together(PEOPLE, {"q1": {"a": 0, "b": 5}}))
-    assert scales_differ(together(PEOPLE, MODEL)) == ""
-
-
 def test_too_many_levels_are_refused():
     many = {"q": {f"d{level}": level for level in range(50)}}
     with pytest.raises(UsageError, match="50 different levels"):
@@ -163,7 +157,7 @@ def test_queries_that_all_judges_have():
 def test_one_query_has_no_interval():
     judges = together({"q": {"a": 1, "b": 0}}, {"q": {"a": 1, "b": 1}})
     (pair,) = agree(judges, BOOTSTRAP).pairs
-    assert np.isnan(pair.whole["agreement"].interval.low)
+    assert np.isnan(pair.labels["agreement"].interval.low)
 
 
 def runs_of(*means, seed=1, noise=0.02, queries=40):
@@ -369,7 +363,7 @@ def test_copies_of_queries_in_clusters_agree_as_the_queries_do():
     assert three.documents == 3 * one.documents
     assert three.p_chance == pytest.approx(one.p_chance)
     for name in ("agreement", "kappa", "kappa_quadratic", "mean_difference"):
-        assert three.whole[name].interval == pytest.approx(one.whole[name].interval)
+        assert three.labels[name].interval == pytest.approx(one.labels[name].interval)
     assert agree(copies, BOOTSTRAP).pairs[0].p_chance < one.p_chance
 
 
@@ -388,7 +382,7 @@ def test_a_judge_of_some_documents_is_not_known_to_rank_runs():
     levels = np.arange(80).reshape(8, 10) % 3
     people, model = judged(levels), {q: dict([*of.items()][:2]) for q, of in judged(levels).items()}
     found = agree(together(people, model), BOOTSTRAP)
-    assert found.pairs[0].whole["agreement"].value == 1
+    assert found.pairs[0].labels["agreement"].value == 1
     (verdict,) = agree_answer(found).verdict
     assert "(quadratic kappa 1" in verdict
     assert "use it to rank" not in verdict

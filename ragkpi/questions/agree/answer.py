@@ -6,8 +6,6 @@ import math
 from collections.abc import Iterator
 from typing import Any
 
-import numpy as np
-
 from ragkpi.charts.chart import Axis, Chart, Line, PlaneChart, Points
 from ragkpi.library.doubts import BY_ID
 from ragkpi.library.interval_notes import interval_note
@@ -79,18 +77,8 @@ def _rows_of_pair(pair: PairAgreement) -> Iterator[list[Cell]]:
         for swap in order.swaps:
             of = f"p of {swap.better} > {swap.worse}"
             yield _row(judges, about, of, n, swap.p_reference, swap.p_other)
-    counts = np.array(pair.confusion)
-    for name, estimate in pair.whole.items():
-        means: list[float | None] = [None, None]
-        if name == "mean_difference":
-            means = [float(counts.sum(a) @ pair.levels / pair.documents) for a in (1, 0)]
-        yield _row(judges, "labels", name, pair.documents, *means, estimate)
-    for level, estimate in pair.kappa_from.items():
-        yield _row(judges, "kappa", f"level >= {level}", pair.documents, None, None, estimate)
-    documents = dict(zip(pair.levels, counts.sum(axis=1).tolist(), strict=True))
-    for level, estimate in pair.bias.items():
-        n, other = documents[level], level + estimate.value
-        yield _row(judges, "bias", f"level {level}", n, level, other, estimate)
+    for name, estimate in pair.labels.items():
+        yield _row(judges, "labels", name, pair.documents, None, None, estimate)
     for query in pair.by_query:
         names = ", ".join(
             f"{decoded(document)} {level}/{other}"
@@ -110,8 +98,8 @@ def _explanation(agreement: Agreement) -> Iterator[str]:
     reference, *others = agreement.judges
     yield (
         f"reference: {reference}; other: {', '.join(others)}; kappa, alpha: chance-corrected "
-        "agreement, at most 1; at a level: on being at least that level; bias: mean difference in "
-        "level, by the level of the reference (random errors pull it towards the middle)"
+        "agreement, at most 1; kappa_from: on being at least that level; bias_at: mean difference "
+        "where the reference gives that level (random errors pull it towards the middle)"
     )
     yield (
         f"beyond chance: quadratic kappa is above 0, p < {SIGNIFICANT:g} by Student's t over the "
@@ -137,8 +125,8 @@ def _findings(agreement: Agreement) -> dict[str, Any]:
         "seed": bootstrap.seed,
         "pairs": [
             {
-                **_fields(pair, without=("whole", "orders", "over_ties")),
-                **pair.whole,
+                **_fields(pair, without=("labels", "orders", "over_ties")),
+                **pair.labels,
                 "above_chance": pair.above_chance,
             }
             for pair in agreement.pairs
@@ -183,7 +171,7 @@ def _verdict(pair: PairAgreement) -> str:
         unfit = "do not use it to rank runs or to report values"
         return f"{judge} {how.format(reference)} ({kappa}, {p}){reverse}: {unfit}."
     labels = f"on levels beyond chance ({kappa})"
-    bias = pair.whole["mean_difference"]
+    bias = pair.labels["mean_difference"]
     if bias.interval.low > 0 or bias.interval.high < 0:  # else it can be chance
         amount = "higher" if bias.value > 0 else "lower"
         labels += f" and rates {abs(bias.value):.2f} levels {amount}"

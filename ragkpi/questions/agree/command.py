@@ -27,7 +27,6 @@ from ragkpi.questions.agree.study import (
     difference_lines,
     mapped,
     panel,
-    scales_differ,
     shared_queries,
 )
 from ragkpi.ranking.judged import parse_levels
@@ -121,9 +120,6 @@ def agree(
             levels = parse_levels(levels, spell(argument), _NO_LEVEL_MAP)
         judgements.append(mapped(relevance.judgements, levels or {}, spell(argument)))
     together = panel(list(judges), judgements)
-    doubt = scales_differ(together)
-    if doubt and not (map_levels or map_other):
-        session.warn(doubt)
     names: Sequence[str] = []
     scores, expected = [], []
     metrics = session.metrics(MEASURES) if named else []

@@ -118,19 +118,6 @@ def difference_lines(panel: Panel) -> Iterator[bytes]:
         yield b"\t".join([panel.queries[panel.query[row]], panel.document[row], *levels]) + b"\n"
 
 
-def scales_differ(panel: Panel) -> str:
-    """Return a warning if a judge seems to use another scale than the reference, or ""."""
-    scales = map(panel.levels, range(len(panel.names)))
-    ends = [f"{levels[0]} to {levels[-1]}" for levels in scales]
-    for end, name in zip(ends, panel.names, strict=True):
-        if end != ends[0]:
-            return (
-                f"{panel.names[0]} gives levels {ends[0]}, {name} {end}; if "
-                f"these are different scales, give {spell('map_levels')} or {spell('map_other')}"
-            )
-    return ""
-
-
 def shared_queries(judges: Sequence[Judgements]) -> list[Judgements]:
     """Restrict judgements to the queries that all judges have, so that values are comparable."""
     shared = sorted(set(judges[0].queries).intersection(*(judge.queries for judge in judges[1:])))
@@ -343,10 +330,8 @@ class PairAgreement:
     only_second: int
     levels: list[int]  # (L,): all levels, from either judge, of documents that both judged
     confusion: list[list[int]]  # (L, L): documents by the levels of the first and the second judge
-    whole: Mapping[str, Estimate]  # the statistics of `AGREEMENTS`, by name
+    labels: Mapping[str, Estimate]  # by name: the statistics of `AGREEMENTS`, and at each level
     p_chance: float  # for a quadratic kappa of 0, see `p_of_chance`
-    kappa_from: Mapping[int, Estimate]  # Cohen's kappa of "at least this level", by level
-    bias: Mapping[int, Estimate]  # by level of the first judge, the second's mean level minus it
     by_query: Sequence[QueryAgreement]  # largest distance first; empty unless requested
     orders: Sequence[OrderAgreement]  # agreement on orders, by metric; empty without runs
     over_ties: Sequence[OrderAgreement]  # the same over all orders of equal scores; or empty
@@ -354,7 +339,7 @@ class PairAgreement:
     @property
     def kappa(self) -> Estimate:
         """Quadratic kappa."""
-        return self.whole["kappa_quadratic"]
+        return self.labels["kappa_quadratic"]
 
     @property
     def above_chance(self) -> bool:
@@ -391,10 +376,15 @@ def pair_agreement(
     units, unit = np.unique(unit_of[panel.query[both]], return_inverse=True)
     counts = confusion(unit, reference, other, len(units), levels)
     estimate_of = _estimator(counts, levels, bootstrap)
-    whole = {name: estimate_of(statistic) for name, statistic in AGREEMENTS.items()}
-    p_chance, kappa = p_of_chance(counts, levels.astype(np.float64)), whole["kappa_quadratic"]
+    statistics: dict[str, AgreementStatistic] = {
+        **AGREEMENTS,
+        **{f"kappa_from_{n}": partial(kappa_from, threshold=n) for n in levels.tolist()[1:]},
+        **{f"bias_at_{n}": partial(bias_at, level=n) for n in np.unique(reference).tolist()},
+    }
+    labels = {name: estimate_of(statistic) for name, statistic in statistics.items()}
+    p_chance, kappa = p_of_chance(counts, levels.astype(np.float64)), labels["kappa_quadratic"]
     if not p_chance < SIGNIFICANT:
-        whole["kappa_quadratic"] = replace(kappa, interval=stretched(kappa.interval, 0.0))
+        labels["kappa_quadratic"] = replace(kappa, interval=stretched(kappa.interval, 0.0))
     by_judge = panel.by_judge
     return PairAgreement(
         judges=(panel.names[first], panel.names[second]),
@@ -404,16 +394,8 @@ def pair_agreement(
         only_second=int(((by_judge[:, second] >= 0) & ~both).sum()),
         levels=levels.tolist(),
         confusion=counts.sum(axis=0).astype(int).tolist(),
-        whole=whole,
+        labels=labels,
         p_chance=p_chance,
-        kappa_from={
-            level: estimate_of(partial(kappa_from, threshold=level))
-            for level in levels.tolist()[1:]
-        },
-        bias={
-            level: estimate_of(partial(bias_at, level=level))
-            for level in np.unique(reference).tolist()
-        },
         by_query=by_query,
         orders=orders,
         over_ties=over_ties,
