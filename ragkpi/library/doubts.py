@@ -21,7 +21,7 @@ from ragkpi.measures.registry import find_metrics
 from ragkpi.ranking.judged import Judged, Settings
 from ragkpi.ranking.reading import FirstOfTies
 from ragkpi.statistics.bootstrap import Bootstrap
-from ragkpi.statistics.gates import BaselineGate, Reservation, Verdict, baseline_verdicts
+from ragkpi.statistics.gates import BaselineGate, Verdict, baseline_verdicts
 from ragkpi.statistics.paired import Claim, Difference, Procedure, compare
 from ragkpi.wording import percent, rounded
 
@@ -61,10 +61,10 @@ class Doubt:
             texts.append(f"judged in the top {depth}: {shares}{order} (ragkpi holes)")
         if (d := self.ties) is not None:
             change = rounded(d.difference, d.metric.measure.style, signed=True)
-            texts.append(
-                f"over all orders of equal scores {run} differs by {change}, "
-                f"{d.p_in_words} ({spell('ties', 'expected')})"
-            )
+            order, option = "over all orders of equal scores", f" ({spell('ties', 'expected')})"
+            if d.metric.measure.expectation is None:
+                order, option = "in the least favourable order of equal scores", ""
+            texts.append(f"{order} {run} differs by {change}, {d.p_in_words}{option}")
         return "; ".join(texts)
 
 
@@ -85,8 +85,9 @@ class Judging:
         The call that evaluated the runs.
     unjudged
         The unjudged shares, down to every depth at which the judging of two runs may differ.
-    expected
-        The scores over all orders of equal scores; empty without ties.
+    expected, extremes
+        The scores over all orders of equal scores, or for a metric without an expectation those
+        with the highest level first among equal scores, and last; empty without ties.
     bounded
         The runs that have bounds.
     """
@@ -94,12 +95,15 @@ class Judging:
     session: Session
     unjudged: Mapping[str, Scores]
     expected: Mapping[str, Scores]
+    extremes: Sequence[Mapping[str, Scores]]
     bounded: Mapping[str, Evaluation]
 
     def of(self, part: QuerySlice) -> Judging:
         """Return the data of a slice, without bounds."""
-        unjudged, expected = part.of_runs(self.unjudged), part.of_runs(self.expected)
-        return replace(self, unjudged=unjudged, expected=expected, bounded={})
+        unjudged, expected, *extremes = map(
+            part.of_runs, (self.unjudged, self.expected, *self.extremes)
+        )
+        return replace(self, unjudged=unjudged, expected=expected, extremes=extremes, bounded={})
 
     def doubts(self, baseline: str, claims: Mapping[str, Claim]) -> dict[str, Doubt]:
         """Return the doubts about claims of runs against a baseline, by run.
@@ -107,7 +111,8 @@ class Judging:
         There is a doubt if the judged shares at some depth differ significantly (paired test over
         queries, p < 0.05 divided by the depths) and by at least a point, or if the bounds of the
         values overlap. It names the depth of the largest difference. There is another doubt if the
-        expected values over all orders of ties do not support the claim.
+        expected values over all orders of ties do not support the claim, or if the least favourable
+        order does not support that a run is better or worse.
         """
         names = [baseline, *claims]
         if len(names) < 2 or not self.unjudged.keys() >= {*names}:
@@ -119,6 +124,14 @@ class Judging:
             for d in compare(names, over_orders, replace(plain, correction="holm")).differences:
                 if d.decision != claims[d.run] and "untested" not in (d.decision, claims[d.run]):
                     ties[d.run] = d
+        for run, claim in claims.items() if self.extremes else ():
+            first, last = self.extremes
+            if first[run].metrics[0].measure.sign < 0:
+                first, last = last, first
+            there, here = (first, last) if claim == "better" else (last, first)
+            (d,) = compare([baseline, run], [there[baseline], here[run]], plain).differences
+            if claim in ("better", "worse") and d.decision != claim:
+                ties[run] = d
         shares = compare(names, [self.unjudged[name] for name in names], plain).differences
         doubts: dict[str, Doubt] = {}
         for run, claim in claims.items():
@@ -182,7 +195,14 @@ def judging_of(runs: Evaluations, metric: Metric | None = None) -> Judging | Non
             bounded[run.name] = replace(run, scores=own)
         unjudged[key] = scores
     expected = runs.named_systems(over_all_orders(runs, [metric]))
-    return Judging(runs.session, runs.named_systems(unjudged), expected, bounded)
+    extremes: list[Mapping[str, Scores]] = []
+    if metric.measure.expectation is None and settings.ties == "id":
+        for ordered in in_extreme_orders(runs, [metric]):
+            scored = {
+                key: one.scores.of_queries(runs[key].scores.queries) for key, one in ordered.items()
+            }
+            extremes.append(runs.named_systems(scored))
+    return Judging(runs.session, runs.named_systems(unjudged), expected, extremes, bounded)
 
 
 def over_all_orders(runs: Evaluations, metrics: Sequence[Metric]) -> dict[str, Scores]:
@@ -206,10 +226,10 @@ def over_all_orders(runs: Evaluations, metrics: Sequence[Metric]) -> dict[str, S
     return scores
 
 
-def in_extreme_orders(runs: Evaluations) -> list[Evaluations]:
+def in_extreme_orders(runs: Evaluations, metrics: Sequence[Metric]) -> list[Evaluations]:
     """Evaluate runs with their best levels first among equal scores, and last; none without ties.
 
-    Of the runs' metrics the extremes are known where a higher level is never worth less.
+    Of metrics the extremes are known where a higher level is never worth less.
     """
     session = runs.session
     if not any(run.hits.is_tied for run in runs.values()):
@@ -218,7 +238,10 @@ def in_extreme_orders(runs: Evaluations) -> list[Evaluations]:
         {key: run.hits.among_ties(session.judgements, first) for key, run in runs.items()}
         for first in get_args(FirstOfTies)
     )
-    return [session.score(hits, runs.metrics) for hits in extremes]
+    return [session.score(hits, metrics) for hits in extremes]
+
+
+_NOT_SAVED = "unjudged documents and ties of a saved result are not known"
 
 
 class Contender(NamedTuple):
@@ -238,7 +261,8 @@ def verdicts_against(
     """Compare runs with a baseline; return the verdicts by the names of the runs in the call.
 
     If both were `evaluated`, equal rates count as equal for equal rankings, and claims can be in
-    doubt. The judging of all runs is examined once for each metric.
+    doubt; of a saved baseline the gate says that doubts are not known. The judging of all runs is
+    examined once for each metric.
     """
     named = evaluated.system_names if evaluated else {}
     metrics = {metric.name: metric for metric in evaluated.metrics} if evaluated else {}
@@ -249,13 +273,14 @@ def verdicts_against(
             return None
         return judging_of(evaluated, metrics[metric])
 
-    def doubt(run: Contender, difference: Difference) -> Reservation:
+    def doubt(run: Contender, difference: Difference) -> tuple[str, str]:
         judged = judging(difference.metric.name)
         claims = {named[run.key]: difference.decision}
         doubts = judged.doubts(named[baseline.key], claims) if judged else {}
         texts = [one.in_words(baseline.name, run.name) for one in doubts.values()]
-        return Reservation(limits_of(doubts.values()), "".join(texts))
+        return limits_of(doubts.values()), "".join(texts)
 
+    unknown = _NOT_SAVED if evaluated else ""
     verdicts = {}
     for run in runs:
         both = {baseline.key, run.key} <= named.keys()
@@ -263,7 +288,7 @@ def verdicts_against(
         verdicts[run.key] = baseline_verdicts(
             (baseline.name, baseline.scores),
             (run.name, run.scores),
-            replace(gate, doubt=partial(doubt, run)) if both else gate,
+            replace(gate, doubt=partial(doubt, run)) if both else replace(gate, unknown=unknown),
             "equal" if there and here and here.has_ranking_of(there) else "differ",
         )
     return verdicts

@@ -13,7 +13,7 @@ from ragkpi.measures.measure import Metric, Scores, first
 from ragkpi.statistics.bootstrap import QuerySample, all_swaps, sums, swapped
 from ragkpi.statistics.paired import Procedure, comparable_samples
 from ragkpi.statistics.replicates import p_of_pairs, systems_of
-from ragkpi.statistics.significance import TIED, Reach
+from ragkpi.statistics.significance import TIED, least_p, too_few
 from ragkpi.statistics.units import by_unit
 
 
@@ -78,14 +78,11 @@ class AllPairs:
 
     @property
     def out_of_reach(self) -> str:
-        """Say that no claim is possible with so few units; "" otherwise and for systems."""
+        """Say that no claim is possible with so few units; else ""."""
         largest = max(self.claims, key=lambda of_metric: of_metric.units)
-        reach = Reach(largest.units, largest.units, self.procedure.trials, is_rate=False)
-        min_p = min(1.0, self.factor * reach.least_p("randomization"))  # both draw signs of units
-        is_short = largest.units > 1 and min_p >= self.procedure.limit and not self.has_systems
-        if largest.units == 1 or is_short:
-            return reach.in_words(largest.queries, "p", min_p)
-        return ""
+        least = least_p("randomization", largest.units, self.procedure.trials)  # draws signs, too
+        least = 0.0 if self.has_systems else min(1.0, self.factor * least)
+        return too_few(largest.units, largest.queries, least, self.procedure.limit)
 
 
 def compare_all(

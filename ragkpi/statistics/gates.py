@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal, NamedTuple
 
@@ -55,27 +55,20 @@ class Margin:
         return self.amount * abs(baseline) if self.relative else self.amount
 
 
-class Reservation(NamedTuple):
-    """A doubt about a claim: a few words inside its sentence, and the reason after it."""
-
-    limits: str = ""
-    reason: str = ""
-
-
 @dataclass(frozen=True)
 class BaselineGate:
     """A run may be worse than a baseline by at most a margin, at a level of confidence.
 
     With ``"worse"`` the level holds for all values of a run together: a run as good as its baseline
-    fails with a probability of at most 1 - level, whatever the number of gates. `doubt` says in
-    words how unjudged documents or ties could change a difference, and what to do; else it is
-    empty. `unknown` says why such doubts cannot be known.
+    fails with a probability of at most 1 - level, whatever the number of gates. `doubt` returns
+    how unjudged documents or ties could change a difference, in a few words and as a sentence; else
+    both are empty. `unknown` says why such doubts cannot be known.
     """
 
     margin: Margin = Margin(0.0)
     decided_by: DecidedBy = "worse"
     procedure: Procedure = field(default_factory=lambda: Procedure(family="all"))
-    doubt: Callable[[Difference], Reservation] = lambda _: Reservation()
+    doubt: Callable[[Difference], tuple[str, str]] = lambda _: ("", "")
     unknown: str = ""
 
     def passes(self, difference: Difference, failed: Interval) -> bool:
@@ -95,8 +88,7 @@ class BaselineGate:
         failed: Interval,
         baseline: str,
         passed: bool,
-        remark: str,
-        doubt: Reservation,
+        doubt: tuple[str, str],
     ) -> str:
         """Describe a difference, with the numbers that it rests on."""
         sign, change = difference.metric.measure.sign, difference.difference
@@ -118,11 +110,12 @@ class BaselineGate:
         elif self.decided_by == "noninferior" and failed != difference.interval:
             bounds = ", ".join(_alike(change, *failed, signed=True))
             limits.append(f"with one more query that fails completely [{bounds}]")
-        limits += [remark] if remark else []
+        limits += [self.unknown] if self.unknown else []
+        words, reason = doubt
         return (
             f"{value} is {claim} {baseline}'s {reference}{within}"
-            f"{doubt.limits and f' {doubt.limits}'}: {apart} [{low}, {high}]{p} "
-            f"({'; '.join(limits)}){doubt.reason and f'; in doubt: {doubt.reason}'}"
+            f"{words and f' {words}'}: {apart} [{low}, {high}]{p} "
+            f"({'; '.join(limits)}){reason and f'; in doubt: {reason}'}"
         )
 
     def unseen(self, difference: Difference) -> Unseen | None:
@@ -137,7 +130,7 @@ class BaselineGate:
             return None
         # No run can lose more than the baseline has.
         amount = min(amount, abs(difference.baseline - _worst(measure)))
-        bootstrap, units = self.procedure.bootstrap, difference.reach.units
+        bootstrap, units = self.procedure.bootstrap, difference.units
         share = f"1 in {rarest_seen(units, bootstrap.level)} {bootstrap.units}"
         return Unseen(max(amount, 0.0), share)
 
@@ -155,7 +148,6 @@ class Unseen(NamedTuple):
 
 # A gate is doubted if its claim depends on unjudged documents or on ties.
 Outcome = Literal["passed", "missed", "doubted"]
-_OUTCOMES: Mapping[Outcome, str] = {"passed": "passed", "missed": "missed", "doubted": "in doubt"}
 
 
 @dataclass(frozen=True)
@@ -177,7 +169,7 @@ class Verdict:
     unseen
         The loss that a passed gate could have missed.
     caution
-        A reason for caution: few queries that differ, doubts that cannot be known.
+        Why doubts cannot be known.
     undecided
         Why no decision is possible, so that the gate is missed; else empty.
     """
@@ -204,7 +196,7 @@ class Verdict:
     @property
     def outcome_in_words(self) -> str:
         """The outcome in words."""
-        return _OUTCOMES[self.outcome]
+        return "in doubt" if self.outcome == "doubted" else self.outcome
 
     @property
     def sentence(self) -> str:
@@ -402,11 +394,9 @@ def _tested_verdicts(
     """Return the verdicts of the test, or of intervals with one more query that fails."""
     (name, limits), (of_run, tested) = baseline, run
     compared = compare([name, of_run], [limits, tested], gate.procedure)
-    few = too_few = ""
-    after_failure: Mapping[str, Interval] = {}
+    too_few, after_failure = "", {}
     if gate.decided_by == "worse":
-        few, too_few = compared.out_of_reach(), compared.out_of_reach("all")
-        few = few and f"{few[0].lower()}{few[1:-1]}"
+        too_few = compared.out_of_reach
     else:
         after_failure = _after_failure(limits, tested, gate)
     verdicts = []
@@ -440,16 +430,15 @@ def _tested_verdicts(
         passed = gate.passes(difference, failed)
         # A missed test of non-inferiority lacks evidence, and claims nothing.
         claims = passed == (gate.decided_by == "noninferior")
-        doubt = gate.doubt(difference) if claims else Reservation()
-        remark = "; ".join(filter(None, [few, gate.unknown]))
+        doubt = gate.doubt(difference) if claims else ("", "")
         verdict = replace(
             verdict,
-            outcome="doubted" if doubt.reason else "passed" if passed else "missed",
+            outcome="doubted" if any(doubt) else "passed" if passed else "missed",
             queries=difference.queries,
-            says=gate.in_words(difference, failed, name, passed, remark, doubt),
+            says=gate.in_words(difference, failed, name, passed, doubt),
             difference=difference,
             unseen=gate.unseen(difference),
-            caution=remark,
+            caution=gate.unknown,
         )
         verdicts.append(verdict.missed(undecided))
     return verdicts

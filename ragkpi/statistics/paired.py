@@ -24,11 +24,12 @@ from ragkpi.statistics.replicates import (
     systems_of,
 )
 from ragkpi.statistics.significance import (
-    Reach,
     corrected,
     intervals_of_differences,
+    least_p,
     p_values,
     pairs,
+    too_few,
 )
 from ragkpi.wording import counted, listed, p_text
 
@@ -83,8 +84,8 @@ class Difference:
     ----------
     difference, interval
         The summary of the run minus the baseline's; `UNKNOWN` if all queries differ by one amount.
-    reach
-        The lower bound of p.
+    units, least_p
+        The number of units, and the lower bound of p with so many.
     wins, ties, losses
         The numbers of queries on which the run is better, equal (to nine digits) and worse.
     effect_size
@@ -112,7 +113,8 @@ class Difference:
     losses: int
     effect_size: float
     p: float
-    reach: Reach
+    units: int
+    least_p: float
     corrected: float = math.nan
     decision: Claim = "described"
     evidence: Evidence = "runs"
@@ -174,22 +176,12 @@ class Comparison:
         """The differences that are decided, or would be with a p-value."""
         return [d for d in self.differences if d.decision != "described"]
 
-    def out_of_reach(self, units: Literal["differing", "all"] = "differing") -> str:
-        """Say that no claim is possible with so few units, or so few that differ; else ""."""
-        if max((d.reach.units for d in self.claims), default=0) == 1:
-            return self.claims[0].reach.in_words(self.claims[0].queries, "p", math.nan)
-        tested = [d for d in self.claims if units == "all" or not math.isnan(d.p)]
-        reaches = [
-            d.reach if units == "differing" else d.reach._replace(differing=d.reach.units)
-            for d in tested
-        ]
-        best = max(reaches, default=None)
-        if best is None or not best.differing:
-            return ""
-        least = min(reach.least_p(self.procedure.test) for reach in reaches)
-        if least < self.procedure.limit:
-            return ""
-        return best.in_words(tested[0].queries, "p", least)
+    @property
+    def out_of_reach(self) -> str:
+        """Say that no claim is possible with so few units; else ""."""
+        largest = max(self.claims, key=lambda d: d.units)
+        least = min(d.least_p for d in self.claims if d.units == largest.units)
+        return too_few(largest.units, largest.queries, least, self.procedure.limit)
 
 
 def compare(names: Sequence[str], runs: Sequence[Scores], procedure: Procedure) -> Comparison:
@@ -280,9 +272,8 @@ def _differences(
     for metric, summary, intervals, effects, p, of_metric in rows:
         differences = by_metric.setdefault(metric.name, [])
         for run, (name, pair) in enumerate(zip(names, of_metric, strict=True)):
-            higher, lower = pair.won_and_lost
-            wins, losses = (higher, lower) if metric.measure.sign > 0 else (lower, higher)
-            units = pair.differing
+            wins, ties, losses = pair.outcomes[:: 1 if metric.measure.sign > 0 else -1]
+            units = len(pair.differing)
             differences.append(
                 Difference(
                     name,
@@ -293,11 +284,12 @@ def _differences(
                     float(summary[run + 1] - summary[0]),
                     intervals[run],
                     wins,
-                    sample.queries - wins - losses,
+                    ties,
                     losses,
                     float(effects[run]),
                     p[run],
-                    Reach(int(units.sum()), len(units), procedure.trials, pair.is_of_rates),
+                    units,
+                    least_p(procedure.test, units, procedure.trials, pair.is_of_rates),
                 )
             )
     if sample.seeds:
@@ -323,7 +315,7 @@ def _of_systems(
         difference=result.difference,
         interval=UNKNOWN if math.isnan(result.error) else result.interval,
         p=result.p,
-        reach=d.reach._replace(differing=d.reach.units if d.reach.differing else 0, is_rate=False),
+        least_p=0.0,
         evidence=result.evidence,
     )
 

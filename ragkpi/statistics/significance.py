@@ -107,10 +107,10 @@ class Pair:
         return np.where(differs, np.sign(other - baseline), 0.0)
 
     @property
-    def won_and_lost(self) -> tuple[int, int]:
-        """The numbers of queries on which the other run's value is higher, and lower."""
+    def outcomes(self) -> tuple[int, int, int]:
+        """The numbers of queries on which the other run's value is higher, equal and lower."""
         signs = self.signs()
-        return int((signs > 0).sum()), int((signs < 0).sum())
+        return int((signs > 0).sum()), int((signs == 0).sum()), int((signs < 0).sum())
 
     def differences(self) -> FloatArray | None:
         """Add the queries' differences by unit, (G,); None if the summary is not their mean."""
@@ -182,7 +182,7 @@ def score_test(pair: Pair) -> float:
     Edge cases: NaN if there are none
     Source:     Q. McNemar, 1947; `tango`
     """
-    higher, lower = pair.won_and_lost
+    higher, _, lower = pair.outcomes
     return float(2 * special().ndtr(-abs(higher - lower) / np.sqrt(higher + lower)))
 
 
@@ -290,7 +290,7 @@ def intervals_of_differences(sample: QuerySample, level: float) -> list[list[Int
     quantile_of_t = student_quantile(sample.freedom, level)
     return [
         [
-            tango(*pair.won_and_lost, len(pair.baseline), level)
+            tango(pair.outcomes[0], pair.outcomes[2], len(pair.baseline), level)
             if pair.is_of_rates
             else Interval(change - reach, change + reach)
             if math.isfinite(reach)
@@ -361,50 +361,35 @@ def p_values(sample: QuerySample, test: TestName, trials: int, seed: int) -> lis
     ]
 
 
-class Reach(NamedTuple):
-    """The lower bound of a p-value, from the numbers of units and of differing ones."""
-
-    differing: int
-    units: int
-    trials: int
-    is_rate: bool
-
-    def least_p(self, test: TestName) -> float:
-        """Return the minimum p of a test, whatever the differences."""
-        least: float = globals()[TESTS[test].least_p](self)
-        return least
-
-    def in_words(self, queries: int, p: str, least: float) -> str:
-        """Say that no claim is possible, because `p` cannot fall below `least`."""
-        nouns = ("query", "queries") if self.units == queries else ("cluster", "clusters")
-        with_units = counted(self.units, *nouns)
-        if self.units == 1:
-            return f"With {with_units} nothing is tested: a test needs two or more."
-        if self.differing < self.units:
-            with_units = f"{self.differing} of {with_units} that differ"
-        return f"With {with_units} no difference can be shown: {p} cannot fall below {least:.4g}."
+def least_p(test: TestName, units: int, trials: int, is_rate: bool = False) -> float:
+    """Return the minimum p of a test of `units`, whatever their differences."""
+    least: float = globals()[TESTS[test].least_p](units, trials, is_rate)
+    return least
 
 
-def least_of_t(reach: Reach) -> float:
-    """Return p if d units differ equally, where t has its maximum, √((G - 1) d / (G - d))."""
-    differing, units = reach.differing, reach.units
-    if reach.is_rate:
-        return float(2 * special().ndtr(-math.sqrt(differing)))
-    if differing == units or units < 2:
-        return 0.0 if units > 1 else 1.0
-    t = math.sqrt((units - 1) * differing / (units - differing))
-    return float(2 * special().stdtr(units - 1, -t))
+def least_of_t(units: int, trials: int, is_rate: bool) -> float:
+    """Return p if all units differ by the same amount, which of rates is finite."""
+    return float(2 * special().ndtr(-math.sqrt(units))) if is_rate else 0.0
 
 
-def least_of_signs(reach: Reach) -> float:
+def least_of_signs(units: int, trials: int, is_rate: bool) -> float:
     """Return the share of two out of all assignments of signs."""
-    return min(1.0, 0.5 ** (reach.differing - 1))
+    return min(1.0, 0.5 ** (units - 1))
 
 
-def least_of_swaps(reach: Reach) -> float:
+def least_of_swaps(units: int, trials: int, is_rate: bool) -> float:
     """Return the minimum p over random signs, or over all signs if there are at most `trials`."""
-    exact = reach.differing <= math.log2(reach.trials)
-    return least_of_signs(reach) if exact else 1 / (reach.trials + 1)
+    return max(least_of_signs(units, trials, is_rate), 1 / (trials + 1))
+
+
+def too_few(units: int, queries: int, least: float, limit: float) -> str:
+    """Say that no claim is possible, because p cannot fall below `least`; else ""."""
+    with_units = counted(units, *(("query", "queries") if units == queries else ("cluster",)))
+    if units == 1:
+        return f"With {with_units} nothing is tested: a test needs two or more."
+    if not units or least < limit:
+        return ""
+    return f"With {with_units} no difference can be shown: p cannot fall below {least:.4g}."
 
 
 class Clustering(NamedTuple):

@@ -330,19 +330,16 @@ def test_the_measure_says_what_is_a_rate():
 
 
 @pytest.mark.parametrize("lost", [0, 1, 3])
-def test_few_queries_that_differ_are_said_and_fail_no_run(lost):
+def test_few_queries_that_differ_fail_no_run(lost):
     """Of 2 ** 3 swaps of three queries that fell two are as far: p = 0.25, whatever they lost.
 
     To fail such a run would fail, of two runs that are as good, half of all that change few
-    queries. A run that changes none has nothing to say.
+    queries.
     """
     old, new = [0.5] * 12, [0.0] * lost + [0.5] * (12 - lost)
     runs = (("old", scores([(MAP, old)])), ("new", scores([(MAP, new)])))
     (verdict,) = baseline_verdicts(*runs, BaselineGate())
     assert verdict.passed
-    said = f"with {lost} of 12 queries that differ "
-    assert (said in verdict.sentence) == bool(lost)
-    assert (said in verdict.document()["says"]) == bool(lost)
 
 
 @pytest.mark.parametrize("differing", [0.15, 0.2, 0.3, 0.5, 1.0])

@@ -8,26 +8,22 @@ import pytest
 
 from ragkpi.statistics.decisions import TESTS
 from ragkpi.statistics.paired import Procedure
-from ragkpi.statistics.significance import Reach
+from ragkpi.statistics.significance import least_p
 from tests.statistics.test_paired import difference
 
 UNITS, TRIALS = 9, 200
 
 
-@pytest.mark.parametrize("differing", range(1, UNITS + 1))
+@pytest.mark.parametrize("units", range(2, UNITS + 1))
 @pytest.mark.parametrize("test", TESTS)
-def test_no_differences_have_a_smaller_p(test, differing):
-    if test == "t" and differing == UNITS:
-        pytest.skip("equal differences of all queries have p = 0")
-    random = np.random.default_rng(differing)
-    least = Reach(differing, UNITS, TRIALS, False).least_p(test)
+def test_no_differences_have_a_smaller_p(test, units):
+    random = np.random.default_rng(units)
+    least = least_p(test, units, TRIALS)
     given = []
-    for raised in (np.ones(differing), *random.gamma(2.0, size=(20, differing))):
-        after = np.zeros(UNITS)
-        after[:differing] = raised
-        scores = [0.1] * UNITS, (0.1 + after / 10).tolist()
+    for raised in (np.ones(units), *random.gamma(2.0, size=(20, units))):
+        scores = [0.1] * units, (0.1 + raised / 10).tolist()
         given.append(difference(*scores, procedure=Procedure(test=test, trials=TRIALS)).p)
     reached = np.nanmin(given)
     assert reached >= least * (1 - 1e-9)
-    if not TESTS[test].is_drawn:
+    if not TESTS[test].is_drawn and test != "t":
         assert reached == pytest.approx(least)

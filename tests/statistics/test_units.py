@@ -84,7 +84,7 @@ def test_signs_are_those_of_clusters(test, p):
     found = compare(["old", "new"], runs, procedure)
     assert found.differences[0].p == p
     said = "With 5 clusters no difference can be shown: p cannot fall below 0.0625."
-    assert found.out_of_reach() == said
+    assert found.out_of_reach == said
 
 
 def test_resamples_of_clusters_keep_the_mean_over_queries():

@@ -111,14 +111,9 @@ def compared_report(
 
 def _findings(compared: Comparison | AllPairs) -> dict[str, Any]:
     procedure = compared.procedure
-    findings = {
-        "test": procedure.test,
-        "correction": procedure.correction,
-        "family": procedure.family,
-        "trials": procedure.trials,
-        "level": procedure.bootstrap.level,
-        "seed": procedure.bootstrap.seed,
-    }
+    how = ("test", "correction", "family", "trials")
+    findings = {name: getattr(procedure, name) for name in how}
+    findings |= {"level": procedure.bootstrap.level, "seed": procedure.bootstrap.seed}
     if isinstance(compared, Comparison):
         return {"baseline": compared.names[0], **findings}
     test, correction = ("t", "holm") if compared.has_systems else ("step-down", "none")
@@ -137,6 +132,11 @@ def explained(compared: Comparison | AllPairs) -> list[str]:
         lines = _comparison_explained(compared)
     else:
         lines = _all_pairs_explained(compared)
+    if compared.procedure.family == "first" and len(compared.metrics) > 1:
+        first = compared.metrics[0].name
+        lines.append(
+            f"{first} decides; the other measures are exploratory: no correction, no claim"
+        )
     if any(run.seeds > 1 for run in compared.runs):
         lines.append(
             "systems, also by rates: t test and interval with the variance of queries and of "
@@ -200,16 +200,12 @@ def _comparison_explained(comparison: Comparison) -> list[str]:
     procedure = comparison.procedure
     test, (column, how) = TESTS[procedure.test], _CORRECTIONS_IN_WORDS[procedure.correction]
     words = f"p: {test.name}, two-sided: {test.question}. It assumes {test.assumes}"
-    decides = ""
-    if procedure.family == "first" and len(comparison.metrics) > 1:
-        first = comparison.metrics[0].name
-        decides = f" by {first}, which decides; the other measures are exploratory, without claims"
     outside = f"0 is outside where p < {procedure.limit:.3g}"
     if test.interval == "differs":
         outside = "the test has no interval of its own, so p may disagree with it"
     return [
         _filled(words, procedure),
-        f"{column or 'p'}: {how} {counted(comparison.tests, 'test')}{decides}",
+        f"{column or 'p'}: {how} {counted(comparison.tests, 'test')}",
         f"[low, high]: Student's {procedure.bootstrap.percent} interval of the "
         "difference, from the queries' differences (for ratios of means, from jackknife "
         f"pseudo-values); for rates of 0 and 1, Tango's; {outside}",
@@ -372,24 +368,18 @@ _STEP_DOWN = (
 
 def _all_pairs_explained(pairs: AllPairs) -> list[str]:
     """Explain how the p-values and letters were computed."""
-    number, limit = len(pairs.claims), pairs.procedure.limit
-    letters = f"letters: runs that share one are not significantly different (p < {limit:.3g}); "
-    letters += "rank: the ranks that these tests leave possible"
-    if number < len(pairs.metrics):
-        letters += f"; {pairs.metrics[0].name} decides, and the other measures are exploratory: "
-        letters += "p without a correction over measures, and no letters"
-    runs = len(pairs.names)
+    number = counted(math.comb(len(pairs.names), 2), "pair")
     if pairs.has_systems:
-        words = f"p: t test, two-sided, corrected by Holm for all {math.comb(runs, 2)} pairs"
-        words += f"; times {pairs.factor}, for as many measures and slices" * (pairs.factor > 1)
-        return [words, letters]
-    words = "p needs no correction: there is one pair"
-    if runs > 2:
-        words = f"p holds for all {math.comb(runs, 2)} pairs together and needs no correction; "
-        words += f"against a baseline there are {runs - 1}"
+        lines = [f"p: t test, two-sided, corrected by Holm for {number}"]
+    else:
+        lines = [_filled(_STEP_DOWN, pairs.procedure), f"p holds for {number} together"]
     if pairs.factor > 1:
-        words += f"; times {pairs.factor}, for as many measures and slices"
-    return [_filled(_STEP_DOWN, pairs.procedure), words, letters]
+        lines[-1] += f"; times {pairs.factor}, for as many measures and slices"
+    return [
+        *lines,
+        "letters: runs that share one are not significantly different (p < "
+        f"{pairs.procedure.limit:.3g}); rank: the ranks that these tests leave possible",
+    ]
 
 
 def _all_pairs_table(pairs: AllPairs) -> Table:

@@ -47,7 +47,7 @@ def sentences(compared: Comparison | AllPairs, doubts: Mapping[str, Doubt]) -> l
     judged = limits and f" {limits}"
     numbers = range(len(compared.runs))
     if isinstance(compared, Comparison):
-        reference, unreachable = compared.names[0], compared.out_of_reach()
+        reference, unreachable = compared.names[0], compared.out_of_reach
         claims = [of for of in compared.by_metric if of[0] in compared.claims]
         said = [_of_runs(of, reference, judged) for of in claims]
         pairs: Iterable[tuple[int, int]] = ((0, run) for run in numbers[1:])
@@ -69,7 +69,12 @@ def sentences(compared: Comparison | AllPairs, doubts: Mapping[str, Doubt]) -> l
             said.append(f"{reason[0].upper()}{reason[1:]}.")
     if isinstance(compared, Comparison):
         said[-1] += _contrary(compared)
-    said[-1] += _doubts_in_words(doubts, reference, measures)
+    if doubts:
+        run, doubt = next(iter(doubts.items()))
+        text = doubt.in_words(
+            reference, f"{run} (one of {len(doubts)})" if doubts.keys() > {run} else run
+        )
+        said[-1] += f" {text[0].upper()}{text[1:]}."
     return said
 
 
@@ -94,7 +99,7 @@ def _of_runs(differences: Sequence[Difference], base: str, judged: str) -> str:
         if not math.isnan(d.interval.low):
             change = with_interval(d.difference, d.interval, style, signed=True, limit=0)
         if d.evidence in DECIDING:
-            change = f"{change}, {d.p_in_words}" if d.reach.differing else ""
+            change = "" if _conclusion(d) == "identical" else f"{change}, {d.p_in_words}"
         return f"{begin}{d.run} is {words} {joint} {against}{change and f': {change}'}."
     many = len(differences) > _MOST_NAMED
     phrases: list[str] = []
@@ -111,7 +116,8 @@ def _of_runs(differences: Sequence[Difference], base: str, judged: str) -> str:
 
 
 def _conclusion(d: Difference) -> Conclusion:
-    return "identical" if d.decision == "undecided" and not d.reach.differing else d.decision
+    equal = d.ties == d.queries and d.difference == 0
+    return "identical" if d.decision == "undecided" and equal else d.decision
 
 
 def _of_pairs(pairs: AllPairs, matrix: MetricPairs, judged: str) -> str:
@@ -173,36 +179,16 @@ def _contrary(comparison: Comparison) -> str:
     ]
     if not contrary:
         return ""
-    d, *others = sorted(contrary, key=lambda d: d.p)
+    d = min(contrary, key=lambda d: d.p)
     change = rounded(d.difference, d.metric.measure.style, signed=True)
-    more = f", and {counted(len(others), 'other')}" if others else ""
     word = "worse" if d.gain < 0 else "better"
-    return (
-        f" But by {d.metric.name} (exploratory), {d.run} is {word} ({change}, {p_text(d.p)}{more})."
-    )
+    return f" But by {d.metric.name} (exploratory), {d.run} is {word} ({change}, {p_text(d.p)})."
 
 
 def goodness(d: Difference) -> float:
     """Return the sort key of a value: NA is last."""
     value = d.metric.measure.sign * d.summary
     return -math.inf if math.isnan(value) else value
-
-
-def _doubts_in_words(doubts: Mapping[str, Doubt], base: str, metrics: int) -> str:
-    """Give the judged shares of the most different run, and a difference that ties change."""
-    texts = []
-    judged = {run: doubt.unjudged for run, doubt in doubts.items() if doubt.unjudged}
-    if judged:
-        run, shares = max(judged.items(), key=lambda item: abs(item[1].difference))
-        name = f"{run} (the most unequal of {len(judged)})" if len(judged) > 1 else run
-        alone = metrics == 1 and len(judged) == 1
-        texts.append(Doubt(shares, doubts[run].can_reverse and alone).in_words(base, name))
-    tied = {run: doubt.ties for run, doubt in doubts.items() if doubt.ties is not None}
-    if tied:
-        run, difference = next(iter(tied.items()))
-        name = f"{run} (one of {len(tied)})" if len(tied) > 1 else run
-        texts.append(Doubt(ties=difference).in_words(base, name))
-    return "".join(f" {text[0].upper()}{text[1:]}." for text in texts)
 
 
 def doubts_of(compared: Comparison | AllPairs, judging: Judging | None) -> Mapping[str, Doubt]:

@@ -72,7 +72,7 @@ def curves_of_runs(
     evaluated = session.evaluate_hits(hits, at_each(_NOTED, usual, limits.needed))
     for result in evaluated.values():
         _refuse_above(int(corpus_size(result.plain).min()), usual)
-    orders = in_extreme_orders(evaluated)
+    orders = in_extreme_orders(evaluated, evaluated.metrics)
     studies, over_ties = [], []
     for path, result in with_progress(evaluated.items(), "depths", len(runs)):
         deepest = int(result.plain.num_ret.max())

@@ -220,32 +220,40 @@
     const { verdict: [headline, ...more], rows } = standing();
     fill("verdict", make("p", { class: "headline" }, visible(headline)), paragraphs(more));
     const tested = rows.some((row) => row.claim);
+    const axis = axisOf(rows.flatMap((row) => row.numbers).filter((number) => typeof number === "number"));
     const ruled = rows.findIndex((row) => row.claim === "worse");
     const others = data.measures.filter((measure) => measure.name !== state.m && measure.name in slice().standings);
     const measureHead = (name) => make("th", { scope: "col", class: name === state.m ? "number" : "number other", "aria-sort": name === state.m ? (isLower(name) ? "ascending" : "descending") : null },
       make("button", { type: "button", onclick: () => go({ m: name }) }, name));
-    const head = make("tr", {}, make("th", { scope: "col" }, "Run"), axisHead(standing().ticks), measureHead(state.m),
+    const head = make("tr", {}, make("th", { scope: "col" }, "Run"), axisHead(axis), measureHead(state.m),
       rows.some((row) => row.difference) ? make("th", { scope: "col", class: "number" }, "vs. best") : null,
       others.map((measure) => measureHead(measure.name)), make("th", { scope: "col", class: "number other" }, `judged@${CUTOFF}`),
       data.runs.length > 2 ? make("th", { scope: "col", class: "other" }, "pin") : null);
     const cells = new Map(others.map((measure) => [measure.name, new Map(slice().standings[measure.name].rows.map((row) => [row.run, row]))]));
     fill("summary-table", make("table", {}, make("thead", {}, head), make("tbody", {},
-      rows.map((row, place) => summaryRow(row, place === ruled, tested, cells, head.cells.length)))));
+      rows.map((row, place) => summaryRow(row, place === ruled, tested, cells, head.cells.length, axis)))));
     fill("summary-notes", ruled < 0 ? null : make("p", { class: "hint other" }, "● may be the best, ○ significantly worse than the best (below the line)"), make("details", {}, make("summary", {}, [data.notes.length ? plural(data.notes.length, "note", "notes") : "", "how these numbers were computed"].filter(Boolean).join(", ")),
       paragraphs([...data.notes, ...data.explanation, ...slice().intervals])));
   }
 
-  function axisHead(ticks) {
-    const marks = ticks.map(([share, text]) => {
-      const mark = make("span", {}, text);
-      mark.style.left = `${share * 100}%`;
+  // Between the ends of an axis: the share of a number from 0 to 1; null without a number.
+  function axisOf(numbers) {
+    const [low, high] = numbers.length ? [Math.min(...numbers), Math.max(...numbers)] : [0, 0];
+    return { ends: [...new Set([low, high])], share: (number) => (typeof number === "number" ? (number - low) / (high - low || 1) : null) };
+  }
+
+  function axisHead({ ends, share }) {
+    const marks = ends.map((end) => {
+      const mark = make("span", {}, String(Number(end.toPrecision(4))));
+      mark.style.left = `${share(end) * 100}%`;
       return mark;
     });
     return make("th", { class: "axis", "aria-label": "intervals" }, make("div", {}, marks));
   }
 
-  function summaryRow(row, rule, tested, cells, width) {
-    const { run, shares: [low, at, high], claim } = row;
+  function summaryRow(row, rule, tested, cells, width, axis) {
+    const { run, claim } = row;
+    const [low, at, high] = row.numbers.map(axis.share);
     const bar = make("div", {}, low === null ? null : make("i", {}), at === null ? null : make("b", {}));
     bar.querySelector("b")?.style.setProperty("background", inkOf(run));
     for (const [element, left, right] of [[bar.querySelector("i"), low, high], [bar.querySelector("b"), at, at]]) {

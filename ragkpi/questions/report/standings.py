@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -146,15 +145,7 @@ def standing_object(
     style, order = metric.measure.style, best_first(runs, metric, decision)
     values = [run.scores[metric.name].summary for run in runs]
     numbers = [(of.low, value, of.high) for value, of in zip(values, intervals, strict=True)]
-    finite = [x for x in itertools.chain(*numbers) if math.isfinite(x)] or [0.0]
-    low, high = min(finite), max(finite)
     ahead = {d.run: d.difference for d in differences.get(order[0], ())}
-
-    def share(number: float) -> float | int | str | None:
-        """Return the position of a number between the minimum and the maximum, from 0 to 1."""
-        place = (number - low) / ((high - low) or 1.0)
-        return as_json(place if math.isfinite(number) else math.nan, "decimal", 4)
-
     rows = []
     for number in order:
         run, (start, value, end) = runs[number], numbers[number]
@@ -164,7 +155,7 @@ def standing_object(
             "value": rounded(value, style),
             "interval": [] if math.isnan(start) else [rounded(x, style) for x in (start, end)],
             "judged": NOT_AVAILABLE if math.isnan(judged) else percent(judged),
-            "shares": [share(x) for x in numbers[number]],
+            "numbers": [as_json(x, style) for x in numbers[number]],
         }
         if run.name in ahead:
             row["difference"] = rounded(ahead[run.name], style, signed=True)
@@ -180,7 +171,6 @@ def standing_object(
     return {
         "verdict": decision.sentences if decision else [_description(runs, metric)],
         "rows": rows,
-        "ticks": [[share(end), f"{end:.4g}"] for end in dict.fromkeys((low, high))],
         "pairs": pairs,
     }
 

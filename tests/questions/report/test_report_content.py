@@ -215,7 +215,7 @@ def test_one_run_is_compared_with_nothing(report):
     found = report(*MEASURES, "qrels.txt", BM25)
     standing = found["slices"][0]["standings"]["ndcg_cut_10"]
     assert standing["pairs"] == {}
-    assert standing["rows"][0].keys() == {"run", "value", "interval", "judged", "shares"}
+    assert standing["rows"][0].keys() == {"run", "value", "interval", "judged", "numbers"}
 
 
 def test_what_is_undecided_is_no_thing_to_do(report):
