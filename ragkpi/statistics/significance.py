@@ -379,7 +379,8 @@ def least_of_signs(units: int, trials: int, is_rate: bool) -> float:
 
 def least_of_swaps(units: int, trials: int, is_rate: bool) -> float:
     """Return the minimum p over random signs, or over all signs if there are at most `trials`."""
-    return max(least_of_signs(units, trials, is_rate), 1 / (trials + 1))
+    exact = units <= math.log2(trials)
+    return least_of_signs(units, trials, is_rate) if exact else 1 / (trials + 1)
 
 
 def too_few(units: int, queries: int, least: float, limit: float) -> str:
