@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal
 
 import numpy as np
 
@@ -118,8 +118,8 @@ class BaselineGate:
             f"({'; '.join(limits)}){reason and f'; in doubt: {reason}'}"
         )
 
-    def unseen(self, difference: Difference) -> Unseen | None:
-        """Return the loss that a passed gate could have missed; None if the rankings are equal.
+    def unseen(self, difference: Difference) -> str:
+        """Return the loss that a passed gate could have missed; "" if the rankings are equal.
 
         ``"noninferior"`` has none: it adds an unseen failure.
         """
@@ -127,23 +127,13 @@ class BaselineGate:
         amount = -min(sign * bound for bound in difference.interval)
         equal = amount == 0 == difference.difference
         if self.decided_by == "noninferior" or equal or math.isnan(amount):
-            return None
+            return ""
         # No run can lose more than the baseline has.
         amount = min(amount, abs(difference.baseline - _worst(measure)))
-        bootstrap, units = self.procedure.bootstrap, difference.units
-        share = f"1 in {rarest_seen(units, bootstrap.level)} {bootstrap.units}"
-        return Unseen(max(amount, 0.0), share)
-
-
-class Unseen(NamedTuple):
-    """A loss in the value that a gate could have missed, or one on fewer than 1 in N units."""
-
-    loss: float
-    share: str  # "1 in 4 queries"
-
-    def __str__(self) -> str:
-        loss = f"a loss of {rounded(self.loss, 'decimal')}, or one" if self.loss else "a loss"
-        return f"{loss} that falls on fewer than {self.share}"
+        loss = f"a loss of {rounded(amount, 'decimal')}, or one" if amount > 0 else "a loss"
+        bootstrap = self.procedure.bootstrap
+        rare = f"1 in {rarest_seen(difference.units, bootstrap.level)} {bootstrap.units}"
+        return f"{loss} that falls on fewer than {rare}"
 
 
 # A gate is doubted if its claim depends on unjudged documents or on ties.
@@ -167,9 +157,7 @@ class Verdict:
     difference
         The comparison with the baseline, if a test or an interval decided.
     unseen
-        The loss that a passed gate could have missed.
-    caution
-        Why doubts cannot be known.
+        The loss that a passed gate could have missed, in words.
     undecided
         Why no decision is possible, so that the gate is missed; else empty.
     """
@@ -184,8 +172,7 @@ class Verdict:
     baseline: str = ""
     baseline_value: float | None = None
     difference: Difference | None = None
-    unseen: Unseen | None = None
-    caution: str = ""
+    unseen: str = ""
     undecided: str = ""
 
     @property
@@ -194,16 +181,12 @@ class Verdict:
         return self.outcome == "passed"
 
     @property
-    def outcome_in_words(self) -> str:
-        """The outcome in words."""
-        return "in doubt" if self.outcome == "doubted" else self.outcome
-
-    @property
     def sentence(self) -> str:
         """The verdict as a sentence of a report."""
         over = counted(self.queries, "query", "queries")
+        outcome = "in doubt" if self.outcome == "doubted" else self.outcome
         end = f"; it could have missed {self.unseen}" if self.passed and self.unseen else ""
-        return f"gate {self.outcome_in_words}: {self}, over {over}{end}"
+        return f"gate {outcome}: {self}, over {over}{end}"
 
     def document(self) -> dict[str, Any]:
         """Return the verdict for programs."""
@@ -216,7 +199,7 @@ class Verdict:
         if self.difference is not None:
             plain["interval"] = [as_json(bound, "decimal") for bound in self.difference.interval]
         plain |= {"queries": self.queries, "passed": self.passed, "outcome": self.outcome}
-        unseen = {"could_have_missed": str(self.unseen)} if self.passed and self.unseen else {}
+        unseen = {"could_have_missed": self.unseen} if self.passed and self.unseen else {}
         return {**plain, "says": str(self), **unseen}
 
     def missed(self, why: str) -> Verdict:
@@ -438,7 +421,6 @@ def _tested_verdicts(
             says=gate.in_words(difference, failed, name, passed, doubt),
             difference=difference,
             unseen=gate.unseen(difference),
-            caution=gate.unknown,
         )
         verdicts.append(verdict.missed(undecided))
     return verdicts
