@@ -14,7 +14,7 @@ from ragkpi.arrays import ROUNDING, FloatArray
 from ragkpi.errors import DataError, UsageError
 from ragkpi.interface import spell
 from ragkpi.measures.measure import Metric, Scores, names_of
-from ragkpi.statistics.bootstrap import UNKNOWN, Bootstrap, Interval, QuerySample, query_samples
+from ragkpi.statistics.bootstrap import Bootstrap, Interval, QuerySample, query_samples
 from ragkpi.statistics.decisions import CorrectionName, Family, TestName
 from ragkpi.statistics.replicates import (
     DECIDING,
@@ -313,7 +313,7 @@ def _of_systems(
         baseline=baseline.value,
         summary=other.value,
         difference=result.difference,
-        interval=UNKNOWN if math.isnan(result.error) else result.interval,
+        interval=result.interval,
         p=result.p,
         least_p=0.0,
         evidence=result.evidence,

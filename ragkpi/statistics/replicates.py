@@ -167,7 +167,8 @@ def difference_of(
     reach = student_quantile(of_both, level) * error
     equal = len(differences) > 1 and not differences.any()
     p = 1.0 if equal else float(2 * special().stdtr(of_both, -abs(difference) / error))
-    interval = Interval(difference - reach, difference + reach)
+    known = not math.isnan(error)
+    interval = Interval(difference - reach, difference + reach) if known else UNKNOWN
     return SystemDifference(difference, error, of_both, p, interval, queries, seeds)
 
 
@@ -183,7 +184,7 @@ def intervals_of(scores: Scores, bootstrap: Bootstrap) -> dict[str, Interval]:
         nothing = System(np.zeros((sample.units, 1)), np.zeros(1))
         for metric, (system,) in zip(sample.metrics, systems_of(sample), strict=True):
             result = difference_of(nothing, system, sample.freedom, bootstrap.level)
-            bounds[metric.name] = UNKNOWN if math.isnan(result.error) else result.interval
+            bounds[metric.name] = result.interval
     return bounds
 
 

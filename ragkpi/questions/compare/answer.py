@@ -29,7 +29,6 @@ from ragkpi.questions.compare.verdict import (
     sentences,
 )
 from ragkpi.reports.layout import (
-    ALL,
     Answer,
     Cell,
     Column,
@@ -234,7 +233,7 @@ def _comparison_table(comparison: Comparison, layout: Layout) -> Table:
             f"({comparison.tests} tests)"
         )
     if layout.per_query == "shown":
-        columns, rows = [*_QUERY_COLUMNS, *of_tests], _query_rows(comparison, layout)
+        columns, rows = list(_QUERY_COLUMNS), _query_rows(comparison)
         alone = [m.name for m in comparison.metrics if not m.is_printed("query")]
         notes += [f"no value per query: {', '.join(alone)}"] if alone else []
     else:
@@ -259,17 +258,12 @@ def _rows(comparison: Comparison, layout: Layout) -> Iterator[list[Cell]]:
             yield [*names, value, difference, *counts, *tests]
 
 
-def _query_rows(comparison: Comparison, layout: Layout) -> Iterator[list[Cell]]:
-    """Yield the queries that each run won and lost, then the difference over all queries."""
+def _query_rows(comparison: Comparison) -> Iterator[list[Cell]]:
+    """Yield the queries that each run won and lost."""
     for d in comparison.differences:
-        style = d.metric.measure.style
-        heads = [Cell(d.metric.name), Cell(d.run)]
         for query, outcome, *numbers in query_outcomes(comparison, d):
-            values = (Cell(number, style=style) for number in numbers)
-            yield [*heads, Cell(query), Cell(outcome), *values]
-        heads += [Cell(ALL), Cell(f"won {d.wins}, lost {d.losses}")]
-        values = (Cell(number, style=style) for number in (d.baseline, d.summary))
-        yield [*heads, *values, *_tested(d, layout)]
+            values = (Cell(number, style=d.metric.measure.style) for number in numbers)
+            yield [*map(Cell, (d.metric.name, d.run, query, outcome)), *values]
 
 
 def _tested(d: Difference, layout: Layout) -> list[Cell]:

@@ -25,7 +25,6 @@ from ragkpi.statistics.units import Clusters, numbered_units, rarest_seen, turns
 from ragkpi.wording import counted, joined, listed, p_text, rounded, visible, with_interval
 
 _MOST_NAMED = 3  # runs named one by one
-_MOST_MEASURES = 2  # measures with a sentence each
 
 Conclusion = Claim | Literal["identical"]
 # The claim about a run in words, and the word before the other run.
@@ -58,9 +57,6 @@ def sentences(compared: Comparison | AllPairs, doubts: Mapping[str, Doubt]) -> l
         pairs = itertools.combinations(numbers, 2)
     if unreachable:
         return [*(said if len(said) == 1 else ()), unreachable]
-    measures, said = len(said), said[:_MOST_MEASURES]
-    if measures > _MOST_MEASURES:
-        said[-1] += f" The table has {counted(measures - _MOST_MEASURES, 'more measure')}."
     said += seeds_in_words(compared.names, compared.runs)
     seeds = [FEWEST_SEEDS if run.is_deterministic else run.seeds for run in compared.runs]
     for evidence in dict.fromkeys(evidence_of(seeds[one], seeds[other]) for one, other in pairs):

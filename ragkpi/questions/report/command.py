@@ -107,13 +107,18 @@ def report_page(data: Mapping[str, Any]) -> HtmlReport:
         autoescape=True, undefined=jinja2.StrictUndefined, trim_blocks=True
     )
     template = environment.from_string((folder / "page.html.jinja").read_text("utf-8"))
-    scripts = [*_chart_scripts(), (folder / "page.js").read_text("utf-8")]
+    bokeh = files("bokeh") / "server" / "static" / "js"
+    charts = [(bokeh / name).read_text("utf-8") for name in _CHART_SCRIPTS]
+    # A JavaScript string can contain "</script"; the backslash has no meaning there.
+    scripts = [script.replace("</script", "<\\/script") for script in charts]
+    scripts.append((folder / "page.js").read_text("utf-8"))
+    hashes = [hashlib.sha256(script.encode("utf-8")).digest() for script in scripts]
     page = template.render(
         data=data,
         json=embedded_json(data),
         style=(folder / "page.css").read_text("utf-8"),
         scripts=scripts,
-        hashes=" ".join(f"'sha256-{_hash(script)}'" for script in scripts),
+        hashes=" ".join(f"'sha256-{base64.b64encode(one).decode()}'" for one in hashes),
     )
     return HtmlReport(page, data)
 
@@ -128,19 +133,6 @@ def embedded_json(data: Mapping[str, Any]) -> str:
     for character in "<>&\u2028\u2029":
         text = text.replace(character, f"\\u{ord(character):04x}")
     return text
-
-
-def _chart_scripts() -> list[str]:
-    folder = files("bokeh") / "server" / "static" / "js"
-    # A JavaScript string can contain "</script"; the backslash has no meaning there.
-    return [
-        (folder / name).read_text("utf-8").replace("</script", "<\\/script")
-        for name in _CHART_SCRIPTS
-    ]
-
-
-def _hash(script: str) -> str:
-    return base64.b64encode(hashlib.sha256(script.encode("utf-8")).digest()).decode()
 
 
 def report(
