@@ -247,8 +247,8 @@ def _swaps(runs: RunsWithHoles, bounded: Sequence[Bounded], scores: Sequence[Sco
 
 def _could_pass(worse: Bounded, better: Bounded) -> bool:
     """Return whether the bounds allow a run that is now not better to become better."""
-    if worse.metric.measure.better == "higher":
-        maximum, minimum, not_better = worse.high, better.low, worse.now <= better.now + ROUNDING
-    else:
-        maximum, minimum, not_better = -worse.low, -better.high, worse.now >= better.now - ROUNDING
-    return worse.metric.measure.better != "neither" and not_better and maximum > minimum + ROUNDING
+    measure = worse.metric.measure
+    greatest = max(measure.sign * worse.low, measure.sign * worse.high)
+    least = min(measure.sign * better.low, measure.sign * better.high)
+    not_better = measure.sign * (worse.now - better.now) <= ROUNDING
+    return measure.better != "neither" and not_better and greatest > least + ROUNDING

@@ -226,7 +226,6 @@ TO_TERMINALS = [
     "zscores qrels run other",
     "zscores --format csv qrels run other",
     "holes --assess - -o answer qrels run",
-    "holes --assess-qrels - -o answer qrels run",
     "holes -q qrels run",
     "check --fix - -o findings qrels run",
     "agree -q qrels qrels",

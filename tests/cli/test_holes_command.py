@@ -44,8 +44,8 @@ def test_a_case_by_hand(holes):
     swap = {"measure": "P_2", "better": "first", "worse": "second", "certain": False}
     assert found["swaps"] == [swap]  # h1 serves both: the second run can draw level, not pass
     assert json.loads(outcome.out)["answer"] == [
-        "3 unjudged documents are retrieved. They might change which run is best: the bounds of "
-        "first and second overlap in P_2. Judge first: h2 for q1, h1 for q1 (2 of 2 that can "
+        "3 unjudged documents are retrieved. They might change which run is best: "
+        "second might pass first in P_2. Judge first: h2 for q1, h1 for q1 (2 of 2 that can "
         "change a value)."
     ]
 
@@ -97,9 +97,10 @@ def test_two_runs_are_one_pair(ragkpi, tmp_path):
             assert swap["certain"]
             swaps[swap["measure"]].add((swap["better"], swap["worse"]))
         assert swaps == {"P_1": {("second", "first")}, "P_3": either}
-        assert ": first could pass second in P_1. " in document["answer"][0]
-        of_three = f"P_3: {runs[0]} and {runs[1]} could pass each other."
-        assert of_three in document["explanation"]
+        assert ": first could pass second in P_1, P_3. " in document["answer"][0]
+        (of_three,) = (said for said in document["explanation"] if said.startswith("P_3: "))
+        ways = {f"{one} could pass {other}" for one, other in either}
+        assert set(of_three.removeprefix("P_3: ").removesuffix(".").split(", ")) == ways
 
 
 @pytest.mark.parametrize(
@@ -137,25 +138,12 @@ def test_what_cannot_change_is_said_of_the_measures_with_bounds(ragkpi, tmp_path
 
 
 def test_assessors_get_the_best_ranks_first(holes, tmp_path):
-    arguments = ["-m", "P.2", "--assess", "list.tsv", "--assess-qrels", "open", "qrels"]
+    arguments = ["-m", "P.2", "--assess", "list.tsv", "qrels"]
     assert holes(*arguments, "first", "second").status == 0
     head, *lines = [line.split("\t") for line in (tmp_path / "list.tsv").read_text().splitlines()]
     assert head == ["query", "document", "share", "runs", "best_rank"]
     # h1 settles 1/2 in both runs, h2 1/2 in one; n is at rank 3 of the first run.
     assert lines == [["q1", "h2", "0.333333", "1", "1"], ["q1", "h1", "0.666667", "2", "2"]]
-    assert (tmp_path / "open").read_text() == "q1 0 h2 -1\nq1 0 h1 -1\n"
-
-
-def test_open_qrels_change_nothing_until_they_are_filled_in(holes, ragkpi, tmp_path):
-    holes("-m", "P.2", "--assess-qrels", "open", "qrels", "first")
-    (tmp_path / "more").write_text(CASE["qrels"] + (tmp_path / "open").read_text())
-    before, after = (
-        ragkpi("eval", "-m", "all_trec", name, "first", folder=tmp_path).out
-        for name in ("qrels", "more")
-    )
-    infap = b"infAP"  # for which being in the pool says something
-    keep = [[line for line in out.splitlines() if infap not in line] for out in (before, after)]
-    assert keep[0] == keep[1]
 
 
 def test_no_unjudged_documents(holes):
@@ -213,13 +201,6 @@ def test_a_row_per_query(holes):
     ]
 
 
-def test_within_cutoff_looks_no_deeper(holes):
-    """The document at rank 3 could be relevant, and then recall at 1 is lower."""
-    for within, least in (("retrieved", 1 / 3), ("cutoff", 1.0)):
-        outcome = holes("-m", "recall.1", "--within", within, "qrels", "first", "--format", "json")
-        assert rows_of(outcome)[0]["min"] == pytest.approx(least)
-
-
 @pytest.mark.parametrize("name", REPORT_FORMATS)
 def test_every_format_writes_it(ragkpi, name):
     outcome = ragkpi("holes", *RERANKED, "-m", "P.10", "--format", name)
@@ -266,7 +247,6 @@ def test_no_measure_is_without_a_panel(ragkpi, tmp_path):
         (["qrels"], "1 file; expected "),
         (["-J", "qrels", "first"], "-J: no such option;"),
         (["-R", "prefs", "-m", "num_q", "qrels", "first"], "-R: no such option;"),
-        (["--within", "all", "qrels", "first"], "--within: 'all' is not one of"),
         (["qrels", "first", "--assess", "/nowhere/list"], "--assess /nowhere/list"),
     ],
 )

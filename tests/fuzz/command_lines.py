@@ -53,8 +53,8 @@ OWN = {
         *([], ["--plot", "p.svg"], ["--resamples", "9"]),
     ],
     "holes": [
-        *([], ["-q"], ["--within", "cutoff"], ["--first", "0"], ["--plot", "p.svg"]),
-        *(["--assess", "wanted"], ["--assess-qrels", "wanted"]),
+        *([], ["-q"], ["--first", "0"], ["--plot", "p.svg"]),
+        ["--assess", "wanted"],
     ],
     "check": [[], ["--max-hits", "2"], ["--fix", "fixed", "--max-hits", "1"], ["--strict"]],
     "convert": [["--to", name] for name in ("trec", "csv", "json", "jsonl", "msmarco", "beir")],

@@ -248,7 +248,6 @@ def test_the_corpus_size_of_the_environment_holds(monkeypatch):
         (lambda: ragkpi.depth(QRELS, RUNS, at=[10**6], corpus_size=50), "at= 1000000: the corpus"),
         (lambda: ragkpi.diagnose(QRELS, RERANKED), "expected pool="),
         (lambda: ragkpi.calibrate(QRELS, RERANKED, 5), "quality= is int"),
-        (lambda: ragkpi.holes(QRELS, RUNS, within="all"), "within='all': expected one of"),
         (lambda: ragkpi.check({"q": {}}), "check is about files, not dict"),
         (lambda: ragkpi.convert(RERANKED, "-"), "OUT -: "),
         (lambda: ragkpi.read_run(RERANKED, file_format="x"), "file_format"),

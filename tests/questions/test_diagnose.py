@@ -13,7 +13,6 @@ from ragkpi.questions.diagnose.answer import (
     Diagnosis,
     Missed,
     Shares,
-    Thresholds,
     blame,
     diagnose,
     diagnosis_answer,
@@ -32,7 +31,7 @@ judged_levels = st.dictionaries(
 queries = st.lists(st.tuples(judged_levels, rankings, st.integers(0, 12)), min_size=1, max_size=4)
 
 
-def diagnosis(qrels, run, pool, cutoff=3, thresholds=None, settings=None):
+def diagnosis(qrels, run, pool, cutoff=3, settings=None):
     judged = by_hand.judge(qrels, run, settings, pool)
     pairs = [(query, document) for query in qrels for document in qrels[query]]
     ids = Tokens.from_strings([query.encode() for query, _ in pairs])
@@ -40,7 +39,7 @@ def diagnosis(qrels, run, pool, cutoff=3, thresholds=None, settings=None):
     levels = by_hand.integers(qrels[query][document] for query, document in pairs)
     columns = QrelsColumns("qrels", ids, ids, names, levels, np.arange(len(pairs)))
     judgements = group_judgements(columns)
-    return diagnose(judged, judgements, cutoff, thresholds or Thresholds()), judgements
+    return diagnose(judged, judgements, cutoff), judgements
 
 
 def made(drawn):
@@ -131,10 +130,12 @@ def test_verdicts(pool, shown, verdict):
     assert found.counts()[verdict] == 1
 
 
-def test_thresholds_are_reached_by_equality():
+def test_the_threshold_is_reached_by_equality(monkeypatch):
     pool = {"q": {"a": 1, "x": 0}}
-    at_half, _ = diagnosis(QRELS, pool, pool, 2, Thresholds(0.5, 1.0))
-    above, _ = diagnosis(QRELS, pool, pool, 2, Thresholds(0.51, 1.0))
+    monkeypatch.setattr("ragkpi.questions.diagnose.answer.GOOD", 0.5)
+    at_half, _ = diagnosis(QRELS, pool, pool, 2)
+    monkeypatch.setattr("ragkpi.questions.diagnose.answer.GOOD", 0.51)
+    above, _ = diagnosis(QRELS, pool, pool, 2)
     assert (at_half.verdicts, above.verdicts) == (["fine"], ["retriever"])
 
 
@@ -200,7 +201,6 @@ def losing(by_pool, by_selection):
     return Diagnosis(
         queries=[b"q%d" % number for number in range(n)],
         cutoff=10,
-        thresholds=Thresholds(),
         proc=proc,
         pct_proc=proc,
         ra_nwg=proc - by_selection,

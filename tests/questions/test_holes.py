@@ -348,28 +348,26 @@ def test_bounds_that_are_not_exact_are_wider(tmp_path, monkeypatch, request_, ru
     assert np.nanmean(widths) > 0.5  # not so wide that they say nothing
 
 
-def corpus_of_20(size, within, *runs):
+def corpus_of_20(size, *runs):
     """Bound bor_5 of runs in a corpus of 20 documents, of which 10 are judged and 5 relevant."""
     qrels = {"q": {f"d{number}": int(number % 4 == 0) for number in range(0, 20, 2)}}
     first = {f"d{number}": 20.0 - number for number in range(20)}
     given = {"first": {"q": first}, **{name: {"q": run} for name, run in runs}}
-    return ragkpi.holes(qrels, given, ["bor.5"], within=within, corpus_size=size)
+    return ragkpi.holes(qrels, given, ["bor.5"], corpus_size=size)
 
 
-@pytest.mark.parametrize(("within", "relevant"), [("retrieved", 15), ("cutoff", 7)])
-def test_a_run_may_retrieve_the_whole_corpus(within, relevant):
+def test_a_run_may_retrieve_the_whole_corpus():
     """N is 20, and so many are judged or retrieved; bor is -log2(1 - C(20-R, 5) / C(20, 5))."""
-    row = corpus_of_20(20, within).rows[0]
+    row = corpus_of_20(20).rows[0]
     least, greatest = (
-        -math.log2(1 - math.comb(20 - of_all, 5) / math.comb(20, 5)) for of_all in (relevant, 5)
+        -math.log2(1 - math.comb(20 - of_all, 5) / math.comb(20, 5)) for of_all in (15, 5)
     )
     assert (row["min"], row["max"]) == (pytest.approx(least), pytest.approx(greatest))
 
 
-@pytest.mark.parametrize("within", ["retrieved", "cutoff"])
-def test_two_runs_may_retrieve_the_same_whole_corpus(within):
+def test_two_runs_may_retrieve_the_same_whole_corpus():
     backwards = {f"d{number}": float(number) for number in range(19, -1, -1)}
-    rows = corpus_of_20(20, within, ("backwards", backwards)).rows
+    rows = corpus_of_20(20, ("backwards", backwards)).rows
     assert rows[0]["value"] == pytest.approx(-math.log2(1 - math.comb(15, 5) / math.comb(20, 5)))
     assert len(rows) == 2
 
@@ -379,8 +377,8 @@ def test_runs_that_together_exceed_the_corpus_are_refused():
     """Each alone is possible, and all of their documents cannot be relevant among 39."""
     elsewhere = {f"e{number}": 20.0 - number for number in range(20)}
     with pytest.raises(UsageError, match=r"40 documents .*size is 39"):
-        corpus_of_20(39, "retrieved", ("elsewhere", elsewhere))
-    assert corpus_of_20(40, "retrieved", ("elsewhere", elsewhere)).rows
+        corpus_of_20(39, ("elsewhere", elsewhere))
+    assert corpus_of_20(40, ("elsewhere", elsewhere)).rows
 
 
 def test_without_holes_nothing_is_drawn(ragkpi, tmp_path):

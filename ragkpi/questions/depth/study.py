@@ -41,7 +41,7 @@ SATURATED, TOP, UNSATURATED_RECALL = 0.95, 10, 0.5
 _RESAMPLES = 1000  # an error of at most 0.016 in a share
 _WEIGHTS = 5_000_000  # maximum weights to draw
 _TRIED = 500  # depths from 1 to the deepest, all of the first hundred, besides those of successes
-_AT_ONCE = 50  # minimum samples at once: each block has a fixed cost
+_AT_ONCE = 10  # minimum samples at once: each block has a fixed cost
 _OUTSIDE = 0.025  # share of the samples below the range, and above it
 _BOOTSTRAP = Bootstrap()
 

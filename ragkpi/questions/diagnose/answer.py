@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass, replace
 from itertools import compress
 from operator import itemgetter
-from typing import Any, Literal, NamedTuple, get_args
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
@@ -47,19 +47,21 @@ Fault = Literal["retriever", "reranker", "both", "fine", "NA"]
 _NEAR = 1e-9  # an exact quotient of 0.8 can be slightly below it
 _FOREIGN_LIMIT = 0.2  # with a larger share of the top K outside, it is the wrong pool
 
-VERDICTS: tuple[Fault, ...] = get_args(Fault)
+GOOD = 0.8
+"""The lower limit of good PROC and %PROC.
 
+The systems of arXiv 2511.09545 reach 83 to 89% of their ceiling at K = 10, and their ceilings are
+higher, so below 80% either one is unusually low.
+"""
 
-@dataclass(frozen=True)
-class Thresholds:
-    """The lower limits of good PROC and %PROC.
-
-    The systems of arXiv 2511.09545 reach 83 to 89% of their ceiling at K = 10, and their ceilings
-    are higher, so below 80% either one is unusually low.
-    """
-
-    proc: float = 0.8
-    pct_proc: float = 0.8
+# What each verdict means, with its tone; the chart has the first four in its corners.
+_VERDICTS: Mapping[Fault, tuple[Literal["plain", "good", "bad", "warning"], str]] = {
+    "retriever": ("warning", "the pool lacks good evidence"),
+    "fine": ("good", "neither"),
+    "both": ("bad", "the pool lacks some, and the reranker drops some"),
+    "reranker": ("warning", "the pool has it, the reranker drops it"),
+    "NA": ("plain", "no useful document is judged"),
+}
 
 
 class Shares(NamedTuple):
@@ -109,7 +111,6 @@ class Diagnosis:
 
     queries: list[bytes]  # length Q: in byte order
     cutoff: int
-    thresholds: Thresholds
     proc: FloatArray
     pct_proc: FloatArray
     ra_nwg: FloatArray
@@ -136,14 +137,13 @@ class Diagnosis:
         return self.outside_pool <= _FOREIGN_LIMIT * self.retrieved
 
     def counts(self) -> Mapping[Fault, int]:
-        return {verdict: self.verdicts.count(verdict) for verdict in VERDICTS}
+        return {verdict: self.verdicts.count(verdict) for verdict in _VERDICTS}
 
 
 def diagnose(
     judged: Judged,
     judgements: Judgements,
     cutoff: int,
-    thresholds: Thresholds,
     best: Judged | None = None,
 ) -> Diagnosis:
     """Compare the gain of the top K with that of the pool and the judgements.
@@ -166,11 +166,10 @@ def diagnose(
     return Diagnosis(
         queries=judged.queries,
         cutoff=cutoff,
-        thresholds=thresholds,
         proc=proc,
         pct_proc=pct_proc,
         ra_nwg=ra_nwg,
-        verdicts=_verdicts(proc, pct_proc, thresholds),
+        verdicts=_verdicts(proc, pct_proc),
         missed=_missed(judged, judgements, worth, cutoff),
         order=np.argsort(ra_nwg, kind="stable"),  # NaN is last
         outside_pool=0 if added else int(evidence.pool_miss(judged, cutoff).sum()),
@@ -263,10 +262,9 @@ def blame(diagnosis: Diagnosis, bootstrap: Bootstrap) -> Blame | None:
     return replace(blamed, interval=stretched(blamed.interval, 0.5)) if undecided else blamed
 
 
-def _verdicts(proc: FloatArray, pct_proc: FloatArray, thresholds: Thresholds) -> list[Fault]:
+def _verdicts(proc: FloatArray, pct_proc: FloatArray) -> list[Fault]:
     """Name the quadrant of each query; an empty pool leaves nothing to select from."""
-    poor_pool = proc < thresholds.proc - _NEAR
-    poor_selection = pct_proc < thresholds.pct_proc - _NEAR  # False for NA
+    poor_pool, poor_selection = proc < GOOD - _NEAR, pct_proc < GOOD - _NEAR  # False for NA
     verdicts: list[Fault] = np.select(
         [np.isnan(proc), poor_pool & poor_selection, poor_pool, poor_selection],
         ["NA", "both", "retriever", "reranker"],
@@ -332,16 +330,8 @@ def best_case(session: Session, run: Hits, cutoff: int) -> Judged | None:
     return generous_session.evaluate_one(hits, metrics_of(cutoff)).plain
 
 
-_CORNERS: tuple[Fault, ...] = ("retriever", "fine", "both", "reranker")
 _BOOTSTRAP = Bootstrap()
 _SEVERAL = {"query": "queries", "cluster": "clusters"}
-_MEANING: dict[Fault, tuple[Literal["plain", "good", "bad", "warning"], str]] = {
-    "retriever": ("warning", "the pool lacks good evidence"),
-    "reranker": ("warning", "the pool has it, the reranker drops it"),
-    "both": ("bad", "the pool lacks some, and the reranker drops some"),
-    "fine": ("good", "neither"),
-    "NA": ("plain", "no useful document is judged"),
-}
 
 
 def diagnosis_answer(
@@ -397,7 +387,7 @@ def _rows(
     by_query = (diagnosis.proc, diagnosis.pct_proc, diagnosis.ra_nwg, *diagnosis.shares[:2])
     heads = [
         Cell(diagnosis.queries[query]),
-        Cell(verdict, tone=_MEANING[verdict][0]),
+        Cell(verdict, tone=_VERDICTS[verdict][0]),
         *(Cell(float(values[query])) for values in by_query),
         Cell(len(of_query)),
     ]
@@ -417,7 +407,8 @@ def diagnosis_chart(
     """Draw a point per query with both values, perhaps with its id; the corners count verdicts."""
     proc, pct_proc = diagnosis.proc, diagnosis.pct_proc
     groups = []
-    for verdict in _CORNERS:
+    counts, corners = diagnosis.counts(), [*_VERDICTS][:4]
+    for verdict in corners:
         drawn = (np.array(diagnosis.verdicts) == verdict) & ~np.isnan(pct_proc)
         names = [decoded(diagnosis.queries[query]) for query in np.flatnonzero(drawn).tolist()]
         labels = names if points == "labelled" else ()
@@ -432,15 +423,14 @@ def diagnosis_chart(
         if names:
             number = counted(len(names), "query", "queries")
             notes.append(f"without a point: {number} ({why}; {listed(names, 3)})")
-    counts, limits = diagnosis.counts(), diagnosis.thresholds
     return PlaneChart(
         f"Retriever or reranker? {counted(len(diagnosis.queries), 'query', 'queries')}, "
         f"K = {diagnosis.cutoff}",
         Axis("PROC: what the pool allows", low=0, high=1),
         Axis("%PROC: what the selection realised", low=0, high=1),
         points=groups,
-        rules=[Rule("x", limits.proc), Rule("y", limits.pct_proc)],
-        corners=[f"{verdict} {counts[verdict]}" for verdict in _CORNERS],
+        rules=[Rule("x", GOOD), Rule("y", GOOD)],
+        corners=[f"{verdict} {counts[verdict]}" for verdict in corners],
         notes=notes,
     )
 
@@ -469,15 +459,11 @@ def _notes(diagnosis: Diagnosis, blamed: Blame | None, worst: int) -> Iterator[s
 
 
 def _explanation(diagnosis: Diagnosis, blamed: Blame | None, bootstrap: Bootstrap) -> Iterator[str]:
-    cutoff, limits = diagnosis.cutoff, diagnosis.thresholds
-    yield f"good: PROC@{cutoff} from {limits.proc:g}, %PROC@{cutoff} from {limits.pct_proc:g}"
+    yield f"good: PROC@{diagnosis.cutoff} and %PROC@{diagnosis.cutoff} from {GOOD:g}"
     counts = diagnosis.counts()
     for verdict, count in counts.items():
         if count:
-            yield f"{verdict}: {count} ({_MEANING[verdict][1]})"
-    empty = int((diagnosis.proc == 0).sum())
-    if empty:
-        yield f"no useful document in the pool: {empty} (PROC is 0, %PROC is NA; not in the chart)"
+            yield f"{verdict}: {count} ({_VERDICTS[verdict][1]})"
     shares = diagnosis.mean_shares
     if shares:
         pool, selection, realised = (percent(share, 1) for share in shares)
@@ -486,8 +472,6 @@ def _explanation(diagnosis: Diagnosis, blamed: Blame | None, bootstrap: Bootstra
             f"of the ideal gain, over {counted(useful, 'query', 'queries')}: {pool} missed by the "
             f"pool + {selection} missed by the selection + {realised} realised"
         )
-    if diagnosis.outside_pool:
-        yield "the top K include documents that the pool lacks, so shares may be negative"
     if blamed is not None:
         yield interval_note(bootstrap, " of the share of the lost gain")
         units = counted(FEWEST, blamed.unit, _SEVERAL[blamed.unit])
@@ -556,7 +540,6 @@ def _findings(diagnosis: Diagnosis, blamed: Blame | None) -> dict[str, Any]:
     queries = map(decoded, diagnosis.queries)
     return {
         "cutoff": diagnosis.cutoff,
-        "thresholds": diagnosis.thresholds,
         "verdicts": diagnosis.counts(),
         "shown": diagnosis.retrieved,
         "unjudged": diagnosis.unjudged,

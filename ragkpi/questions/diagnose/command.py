@@ -12,14 +12,13 @@ from ragkpi.cli.output import PlotOutput
 from ragkpi.cli.signature import command
 from ragkpi.errors import UsageError
 from ragkpi.library.arguments import bootstrap_of, in_one_order, session_of
-from ragkpi.library.options import By, Estimating, less_common, whole
+from ragkpi.library.options import By, Estimating, whole
 from ragkpi.library.result import Result
 from ragkpi.library.runs import AnyQrels, Run, run_of, run_path
 from ragkpi.library.session import Evaluations, queries_of
 from ragkpi.library.slices import with_slices
 from ragkpi.questions.diagnose.answer import (
     Diagnosis,
-    Thresholds,
     best_case,
     diagnosis_answer,
     diagnosis_chart,
@@ -38,19 +37,6 @@ def diagnose(
         int,
         Option("-k", "--cutoff", metavar="K", min=1, help="Cutoff: documents shown to the reader."),
     ] = 10,
-    good_proc: Annotated[
-        float,
-        less_common(metavar="SHARE", min=0, help="PROC from which the first stage counts as good."),
-    ] = 0.8,
-    good_pct_proc: Annotated[
-        float,
-        less_common(
-            metavar="SHARE",
-            min=0,
-            help="%PROC from which the reranker counts as good. Published systems reach 0.83 "
-            "to 0.89.",
-        ),
-    ] = 0.8,
     worst: int | None = None,
     missed: Annotated[
         int, Option(metavar="N", min=0, help="Name N missed documents of each query.")
@@ -90,7 +76,6 @@ def diagnose(
         raise UsageError("no pool; expected pool=, the run of the first stage")
     most = None if worst is None else whole("worst", worst, 0)
     top = whole("cutoff", cutoff, 1)
-    thresholds = Thresholds(good_proc, good_pct_proc)
     bootstrap = bootstrap_of(how, clusters=session.clusters)
     named = {str(run) if isinstance(run, str | os.PathLike) else "run": run_of(run)}
     documents = whole("missed", missed, 0)
@@ -100,7 +85,7 @@ def diagnose(
         (run,) = some.values()
         judgements = some.session.judgements
         best = best_case(some.session, run.hits, top)
-        diagnosis = diagnose_run(run.plain, judgements, top, thresholds, best)
+        diagnosis = diagnose_run(run.plain, judgements, top, best)
         ids = judgements.document
         return diagnosis_answer(diagnosis, ids, most, documents, bootstrap), diagnosis
 

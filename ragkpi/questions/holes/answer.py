@@ -5,7 +5,6 @@ Documents whose levels remove most uncertainty come first.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import groupby
@@ -14,13 +13,13 @@ from typing import Any, Literal, overload
 import numpy as np
 
 from ragkpi.arrays import ROUNDING, FloatArray, IntArray
-from ragkpi.bounds.bounds import Bounded, HoleBounds, Swap, depth_needed
+from ragkpi.bounds.bounds import Bounded, HoleBounds, Swap
 from ragkpi.bounds.search import Trials, spread_if_other_judged, spread_if_own_judged, spreads
 from ragkpi.bounds.unjudged import Holes
 from ragkpi.charts.chart import Axis, Chart, IntervalChart, IntervalRow, best_first, noted
 from ragkpi.interface import with_progress
 from ragkpi.reports.layout import ALL, Answer, Cell, Column
-from ragkpi.wording import counted, decoded, listed, percent, rounded
+from ragkpi.wording import counted, decoded, listed, rounded
 
 _ROUNDING = 1e-13
 _SWAPS_NAMED = 3
@@ -147,11 +146,7 @@ def holes_answer(
         for row in _rows(bounds, bounded, names[bounded.run], per_query)
     ]
     named = listed[:first]
-    explanation = [
-        *_about_swaps(bounds, names),
-        *_to_judge(named, len(listed)),
-        *_computed(bounds, names),
-    ]
+    explanation = [*_about_swaps(bounds, names), *_computed(bounds, names)]
     use: Literal["read", "data"] = "read" if _can_change(bounds) else "data"
     return Answer(
         columns,
@@ -203,8 +198,6 @@ def _notes(bounds: HoleBounds) -> Iterator[str]:
             "a fully judged run can still have a range: unjudged documents of other runs, or below "
             "the cutoff, affect R and the ideal ranking"
         )
-    if len({tuple(bounded.queries) for bounded in bounds.bounded}) > 1:
-        yield "the runs are evaluated over different queries; -c evaluates them over the same ones"
     by_reason = sorted(bounds.refused, key=lambda pair: pair[1])
     for reason, group in groupby(by_reason, key=lambda pair: pair[1]):
         yield f"left out: {', '.join(metric.name for metric, _ in group)}: {reason}"
@@ -212,8 +205,7 @@ def _notes(bounds: HoleBounds) -> Iterator[str]:
 
 def _computed(bounds: HoleBounds, names: Sequence[str]) -> Iterator[str]:
     runs = "the run retrieves" if len(names) == 1 else "any of the runs retrieves"
-    down = ", down to the cutoff of each measure" if bounds.runs.within == "cutoff" else ""
-    yield (f"min, max: over every way to judge the unjudged documents that {runs}{down}")
+    yield f"min, max: over every way to judge the unjudged documents that {runs}"
     wide = dict.fromkeys(bounded.metric.name for bounded in bounds.bounded if not bounded.exact)
     yield f"exact but for {', '.join(wide)}, which may be narrower" if wide else "all are exact"
     yield "judged: share of the retrieved documents, down to the measure's cutoff, that is judged"
@@ -225,24 +217,22 @@ def _verdict(
     if not bounds.bounded:
         yield "No chosen measure can be bounded."
         return
-    depth = depth_needed(bounds.metrics, bounds.runs.within)
-    count = int(bounds.holes.within(depth).sum())
-    where = "retrieved" if depth is None else f"in the top {depth}"
+    count = len(bounds.holes)
     if not count:
-        yield f"No unjudged document is {where}: nothing can change."
+        yield "No unjudged document is retrieved: nothing can change."
         return
-    holes = f"{counted(count, 'unjudged document')} {'is' if count == 1 else 'are'} {where}"
+    holes = f"{counted(count, 'unjudged document')} {'is' if count == 1 else 'are'} retrieved"
     summaries = [bounded for bounded in bounds.bounded if bounded.metric.is_printed("summary")]
     if not _can_change(bounds):
         yield f"{holes}. They cannot change any value{_measures(bounds, 'of')}."
     elif len(names) > 1:
         yield f"{holes}. {_effect(bounds, names)}."
     elif summaries:
-        widest = max(summaries, key=_relative_width)
-        style = widest.metric.measure.style
-        now, low, high = (rounded(n, style) for n in (widest.now, widest.low, widest.high))
+        first, *_ = summaries
+        style = first.metric.measure.style
+        now, low, high = (rounded(n, style) for n in (first.now, first.low, first.high))
         could = "stays as it is" if low == high else f"could be anything from {low} to {high}"
-        yield f"{holes}. {widest.metric.name} is {now} and {could}."
+        yield f"{holes}. {first.metric.name} is {now} and {could}."
     else:
         yield f"{holes}."
     if named:
@@ -263,16 +253,21 @@ def _effect(bounds: HoleBounds, names: Sequence[str]) -> str:
     ]
     pairs = len({frozenset((swap.worse, swap.better)) for swap in at_the_top or bounds.swaps})
     if at_the_top:
-        open_pairs = _open_pairs(at_the_top)
-        first = _in_words(open_pairs[0], names)
-        measures = [s[0].metric.name.encode() for s in open_pairs if _in_words(s, names) == first]
+        surest = max(at_the_top, key=lambda swap: swap.certain)
+        first, could = _in_words(surest, names), "could" if surest.certain else "might"
+        measures = [s.metric.name.encode() for s in at_the_top if _in_words(s, names) == first]
         others = f", and {counted(pairs - 1, 'more pair')}" if pairs > 1 else ""
-        could = "could" if open_pairs[0][0].certain else "might"
         return f"They {could} change which run is best: {first} in {listed(measures, 2)}{others}"
     if pairs:
         behind = f"only the order of {counted(pairs, 'pair')} of runs behind it"
         return f"They cannot change which run is best{_measures(bounds, 'by')}, {behind}"
     return f"They cannot change the order of any two runs{_measures(bounds, 'by')}"
+
+
+def _in_words(swap: Swap, names: Sequence[str]) -> str:
+    """Say that a run could pass another, or that it might, as far as bounds tell."""
+    could = "could" if swap.certain else "might"
+    return f"{names[swap.worse]} {could} pass {names[swap.better]}"
 
 
 def _measures(bounds: HoleBounds, preposition: str) -> str:
@@ -281,53 +276,13 @@ def _measures(bounds: HoleBounds, preposition: str) -> str:
     return f" {preposition} {names}" if bounds.refused else ""
 
 
-def _open_pairs(swaps: Sequence[Swap]) -> list[list[Swap]]:
-    """Return the swaps of each measure and pair of runs, certain ones first."""
-    of_pairs: dict[object, list[Swap]] = {}
-    for swap in sorted(swaps, key=lambda swap: not swap.certain):
-        pair = swap.metric.name, frozenset((swap.better, swap.worse))
-        of_pairs.setdefault(pair, []).append(swap)
-    return [*of_pairs.values()]
-
-
-def _in_words(swaps: Sequence[Swap], names: Sequence[str]) -> str:
-    """Say which of two runs could pass the other; equal runs have swaps both ways."""
-    better, worse = (names[run] for run in (swaps[0].better, swaps[0].worse))
-    certain = sum(swap.certain for swap in swaps)
-    if certain > 1:
-        return f"{better} and {worse} could pass each other"
-    return (
-        f"{worse} could pass {better}" if certain else f"the bounds of {better} and {worse} overlap"
-    )
-
-
-def _relative_width(bounded: Bounded) -> float:
-    """Divide the width of an interval by its maximum; infinite intervals are the widest."""
-    size = max(abs(bounded.low), abs(bounded.high))
-    width = _width(bounded.low, bounded.high)
-    return math.inf if math.isinf(width) else width / size if size else 0.0
-
-
 def _about_swaps(bounds: HoleBounds, names: Sequence[str]) -> Iterator[str]:
     for metric in bounds.metrics if len(names) > 1 else ():
-        swaps = _open_pairs([swap for swap in bounds.swaps if swap.metric.name == metric.name])
-        pairs = ", ".join(_in_words(pair, names) for pair in swaps[:_SWAPS_NAMED])
+        swaps = [_in_words(s, names) for s in bounds.swaps if s.metric.name == metric.name]
         more = len(swaps) - _SWAPS_NAMED
-        others = f" and {counted(more, 'more pair')}" if more > 0 else ""
-        yield f"{metric.name}: {pairs or 'no two runs can change places'}{others}."
-
-
-def _to_judge(named: Sequence[Candidate], among: int) -> Iterator[str]:
-    if named:
-        documents = ", ".join(
-            f"{_document(candidate)} ({percent(candidate.share, 1)})" for candidate in named
-        )
-        yield f"Judge first: {documents}. {len(named)} of {among} that can change a value."
-        yield (
-            "share: the part of the uncertainty that judging this document alone removes; shares "
-            "do not add up. The uncertainty is the range of a value with all unjudged documents of "
-            "the run not relevant or all of the top level, and those of other runs likewise"
-        )
+        others = f", and {counted(more, 'more')}" if more > 0 else ""
+        named = ", ".join(swaps[:_SWAPS_NAMED]) or "no two runs can change places"
+        yield f"{metric.name}: {named}{others}."
 
 
 def _findings(

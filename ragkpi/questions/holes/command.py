@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Annotated, Any, Literal, Unpack, get_args
+from typing import Annotated, Any, Literal, Unpack
 
 from typer import Argument, Option
 
-from ragkpi.bounds.bounds import HoleBounds, Within, depth_needed, find_bounds
+from ragkpi.bounds.bounds import HoleBounds, find_bounds
+from ragkpi.bounds.unjudged import DEEPEST
 from ragkpi.charts.chart import noted
 from ragkpi.cli.output import PlotOutput
 from ragkpi.cli.signature import command
@@ -16,7 +17,7 @@ from ragkpi.cli.terminal import expect_files
 from ragkpi.errors import UsageError
 from ragkpi.interface import spell
 from ragkpi.library.arguments import in_one_order, session_of
-from ragkpi.library.options import By, Evaluating, Measures, PerQuery, less_common, one_of, whole
+from ragkpi.library.options import By, Evaluating, Measures, PerQuery, whole
 from ragkpi.library.result import Result
 from ragkpi.library.runs import AnyQrels, Runs, by_path, named_runs
 from ragkpi.library.session import Evaluations, queries_of
@@ -26,7 +27,6 @@ from ragkpi.reports.layout import Answer
 from ragkpi.reports.output_files import replacing
 
 BOUNDED = ("P.10", "recall.10", "ndcg_cut.10")
-_EVERYTHING = 1 << 62
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -53,24 +53,12 @@ class HolesResult(Result):
                 candidate.rank,
             )
 
-    def open_qrels_lines(self) -> Iterator[bytes]:
-        """Yield the lines of ``--assess-qrels``: qrels of level -1, for assessors to edit."""
-        for candidate in self.to_judge:
-            yield b"%b 0 %b -1\n" % (candidate.query, candidate.document)
-
 
 def holes(
     qrels: AnyQrels,
     runs: Runs,
     measures: Measures = (),
     *,
-    within: Annotated[
-        Within,
-        Option(
-            help="Unjudged documents to consider: all retrieved ones (-M limits them), or "
-            "those above each measure's cutoff.",
-        ),
-    ] = "retrieved",
     per_query: PerQuery = False,
     first: Annotated[int, Option(metavar="N", min=0, help="List N documents to judge first.")] = 5,
     by: By = None,
@@ -93,7 +81,6 @@ def holes(
         Labels of queries, as for `evaluate`: the same answer for each group of queries.
     """
     session = session_of(qrels, measures, in_one_order(how), by=by)
-    reach = one_of("within", within, get_args(Within))
     named_first = whole("first", first, 0)
     metrics = session.metrics(BOUNDED)
     if any(metric.relevance_level is not None for metric in metrics):
@@ -101,13 +88,12 @@ def holes(
             f"bounds use one level of relevance; expected {spell('relevance_level')} in "
             f"place of rel="
         )
-    depth = depth_needed(metrics, reach) or _EVERYTHING
-    evaluated = session.evaluate(named_runs(runs), metrics, depth)
+    evaluated = session.evaluate(named_runs(runs), metrics, DEEPEST)
     queries: Literal["hidden", "shown"] = "shown" if per_query else "hidden"
 
     def bounded(some: Evaluations) -> tuple[Answer, HoleBounds, Sequence[Candidate]]:
         judgements = some.session.judgements
-        bounds = find_bounds(judgements, list(some.values()), session.settings, reach)
+        bounds = find_bounds(judgements, list(some.values()), session.settings)
         to_judge = candidates(bounds)
         answer = holes_answer(bounds, some.names, to_judge, named_first, queries)
         return answer, bounds, to_judge
@@ -133,7 +119,7 @@ def holes(
     examples=(
         "ragkpi holes qrels.txt runs/bm25.run runs/fusion.run",
         "ragkpi holes -m ndcg_cut.20 --first 10 qrels.txt runs/bm25.run",
-        "ragkpi holes --within cutoff --assess todo.tsv qrels.txt runs/bm25.run",
+        "ragkpi holes --assess todo.tsv qrels.txt runs/bm25.run",
     ),
 )
 def shell(
@@ -147,13 +133,6 @@ def shell(
             "document, share of the uncertainty, runs, best rank.",
         ),
     ] = None,
-    assess_qrels: Annotated[
-        str | None,
-        less_common(
-            metavar="FILE",
-            help="Write them as qrels lines of level -1 (unjudged), for assessors to fill in.",
-        ),
-    ] = None,
     **arguments: Any,
 ) -> None:
     """Write the bounds, and the documents to judge."""
@@ -162,8 +141,5 @@ def shell(
     if assess is not None:
         with replacing(assess, "--assess") as file:
             file.writelines(result.assessment_lines())
-    if assess_qrels is not None:
-        with replacing(assess_qrels, "--assess-qrels") as file:
-            file.writelines(result.open_qrels_lines())
     output.write(result.report)
     output.draw(result.charts)

@@ -33,7 +33,7 @@ from ragkpi.questions.depth.study import (
     usual_depths,
     values_of,
 )
-from ragkpi.questions.diagnose.answer import Thresholds, diagnose, diagnosis_answer, diagnosis_chart
+from ragkpi.questions.diagnose.answer import diagnose, diagnosis_answer, diagnosis_chart
 from ragkpi.questions.holes.answer import holes_answer, holes_charts
 from ragkpi.questions.report.documents import (
     DEPTH,
@@ -330,7 +330,7 @@ def _depth(run: ReportedRun, judged: Judged, graded: bool) -> dict[str, Any]:
 
 
 def _diagnosis(run: ReportedRun, judged: Judged, judgements: Judgements) -> dict[str, Any]:
-    diagnosis = diagnose(judged, judgements, CUTOFF, Thresholds(), run.best)
+    diagnosis = diagnose(judged, judgements, CUTOFF, run.best)
     answer = diagnosis_answer(diagnosis, judgements.document, _MOST_QUERIES, _MOST_MISSED)
     section = _section(answer, [diagnosis_chart(diagnosis, points="labelled")])
     blame = answer.findings["blame"]
