@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import math
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import replace
-from typing import Annotated, Any, NamedTuple, cast
+from typing import Annotated, Any, cast
 
 from typer import Argument
 
@@ -25,15 +25,6 @@ from ragkpi.measures.registry import metric_of
 from ragkpi.reports.layout import Answer, Cell, Column, Layout
 from ragkpi.version import __version__
 from ragkpi.wording import counted, visible
-
-
-class Discrepancy(NamedTuple):
-    """A difference between a saved result and its files: a row of the answer."""
-
-    run: str
-    what: str
-    stored: Any
-    now: Any
 
 
 def verify(path: str | os.PathLike[str]) -> Result:
@@ -70,16 +61,22 @@ def verify(path: str | os.PathLike[str]) -> Result:
         raise UsageError(
             f"{path}: not a ragkpi result file; expected one written by 'ragkpi eval -o FILE.json'"
         )
-    rows: list[Discrepancy] = []
+    rows: list[tuple[Any, ...]] = []
     files = values = 0
     for result in results:
         named = _named_files(result)
-        apart = list(_other_files(result, named))
         files += len(named)
-        if not apart:
+        hashes = {path: (f"sha256:{digest}", _hash(path)) for path, digest in named.values()}
+        stored: dict[str, Any] = {f"hash of {path}": then for path, (then, _) in hashes.items()}
+        now: dict[str, Any] = {f"hash of {path}": new for path, (_, new) in hashes.items()}
+        if stored == now:
             values += len(result.record["values"])
-            apart = list(_other_values(result, _computed(result, named)))
-        rows += apart
+            stored, now = _flat(result.record), _flat(_computed(result, named))
+        rows += [
+            (result.record["name"], what, _shown(stored.get(what)), _shown(now.get(what)))
+            for what in stored | now
+            if not _same(stored.get(what), now.get(what))
+        ]
     number = counted(len(results), "run")
     each = all(result.record.get("per_query") for result in results)
     sentence = (
@@ -91,7 +88,7 @@ def verify(path: str | os.PathLike[str]) -> Result:
         sentence = f"{path}: {differ} from the saved result of {number}."
     versions = {str(result.record.get("ragkpi")) for result in results} - {__version__}
     notes = [f"saved by ragkpi {', '.join(sorted(versions))}; this is {__version__}"]
-    columns = [Column(name) for name in Discrepancy._fields]
+    columns = [Column(name) for name in ("run", "what", "stored", "now")]
     answer = Answer(
         columns,
         [[*map(Cell, row)] for row in rows],
@@ -128,19 +125,9 @@ def _beside(result: StoredResult, path: str) -> str:
     return beside if os.path.exists(beside) and not os.path.exists(path) else path
 
 
-def _other_files(
-    result: StoredResult, files: Mapping[str, tuple[str, str]]
-) -> Iterator[Discrepancy]:
-    signed = result.signature.fields
-    for role, (path, digest) in files.items():
-        says = signed.get(role, "given")
-        if says not in ("given", f"sha256:{digest}"):  # comparisons use it
-            what = f"hash of {role} in the signature"
-            yield Discrepancy(str(result.record["name"]), what, cut(says), cut(f"sha256:{digest}"))
-        now = inputs().sha256(path)
-        if now != digest:
-            hashes = (cut(f"sha256:{one}") if one else None for one in (digest, now))
-            yield Discrepancy(str(result.record["name"]), f"hash of {role} {path}", *hashes)
+def _hash(path: str) -> str | None:
+    digest = inputs().sha256(path)
+    return f"sha256:{digest}" if digest else None
 
 
 def _computed(result: StoredResult, files: Mapping[str, tuple[str, str]]) -> dict[str, Any]:
@@ -169,30 +156,26 @@ def _computed(result: StoredResult, files: Mapping[str, tuple[str, str]]) -> dic
     as_stored = [replace(metric, name=name) for name, metric in metrics.items() if metric]
     evaluated = session.evaluate({"run": paths["run"]}, as_stored)
     report = EvaluationReport({"run": evaluated.scores[0]}, session.signed(as_stored))
-    return report.object("run", Layout(per_query="shown"))
+    return report.object("run", Layout(per_query="shown" if record.get("per_query") else "hidden"))
 
 
-def _other_values(result: StoredResult, now: Mapping[str, Any]) -> Iterator[Discrepancy]:
-    stored, run = result.record, str(result.record["name"])
-    there, here = result.signature.fields, Signature.read(now["signature"]).fields
-    for name in ("gains", "N", "sieve"):  # from files without a hash
-        texts = [cut(fields.get(name, "none")) for fields in (there, here)]
-        if texts[0] != texts[1]:
-            yield Discrepancy(run, name, *texts)
-    if any(stored.get(name) != now[name] for name in ("queries", "queries_sha256")):
-        yield Discrepancy(run, "queries", stored.get("queries"), now["queries"])
-    pairs = {name: (value, now["values"].get(name)) for name, value in stored["values"].items()}
+def _flat(record: Mapping[str, Any]) -> dict[str, Any]:
+    """Return what is compared of a result, by its name in a row."""
+    signature = Signature.read(str(record.get("signature"))).fields
+    flat: dict[str, Any] = {
+        f"{name} in the signature": of for name, of in signature.items() if name != "ragkpi"
+    }
+    flat |= {name: record.get(name) for name in ("queries", "queries_sha256")}
+    flat |= record["values"]
     # Comparisons and gates use the statistics of a value that is not a mean.
     for part, of in (("per_query", ""), ("statistics", "statistics of ")):
-        before, after = stored.get(part) or {}, now.get(part) or {}
-        for query in {**before, **after} if before else ():
-            one, other = before.get(query, {}), after.get(query, {})
-            pairs |= {
-                f"{of}{name} of {query}": (one.get(name), other.get(name)) for name in one | other
-            }
-    for what, (value, again) in pairs.items():
-        if not _same(value, again):
-            yield Discrepancy(run, what, value, again)
+        for query, values in record.get(part, {}).items():
+            flat |= {f"{of}{name} of {query}": value for name, value in values.items()}
+    return flat
+
+
+def _shown(value: Any) -> Any:
+    return cut(value) if isinstance(value, str) else value
 
 
 def _same(stored: Any, now: Any) -> bool:
