@@ -73,14 +73,9 @@ def present() -> list[Work]:
 
 
 def share(works: Iterable[Work]) -> float | None:
-    """Return the completed share, from 0 to 1; None if unknown."""
-    done: float | None = None
-    for work in reversed(list(works)):
-        if work.total is None or (work.total < 2 and done is None):
-            done = None  # the progress of a single step is unknown
-        else:
-            done = min((work.done + (done or 0.0)) / max(work.total, 1), 1.0)
-    return done
+    """Return the completed share of the outermost work with several steps; None if unknown."""
+    shares = (min(work.done / work.total, 1.0) for work in works if work.total and work.total > 1)
+    return next(shares, None)
 
 
 class Interface:

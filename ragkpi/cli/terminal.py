@@ -15,7 +15,7 @@ from typing import Literal
 from typer import Exit
 
 from ragkpi.errors import RagkpiError, UsageError
-from ragkpi.interface import Work, present, share, wants_colour
+from ragkpi.interface import present, share, wants_colour
 from ragkpi.wording import counted, text_lines, visible
 
 # Seconds until the first drawing, and between drawings.
@@ -36,8 +36,6 @@ class Bar:
         self._ticks = 0
         self._drawn = False
         self._over = False
-        self._whole: tuple[Work, str] | None = None  # the outermost work and its label
-        self._reached: float | None = None
 
     def tick(self, *_: object) -> None:
         """Draw the bar, except on another command's terminal."""
@@ -59,7 +57,7 @@ class Bar:
 
     def _line(self) -> str:
         works = present()
-        done = self._rising(works)
+        done = share(works)
         parts = [_TURNING[self._ticks % len(_TURNING)], f"ragkpi {self._command}"]
         if done is not None:
             full = round(done * _WIDTH)
@@ -68,14 +66,6 @@ class Bar:
         parts += [f"{seconds // 60}:{seconds % 60:02d}"]
         parts += [", ".join(dict.fromkeys(work.label for work in works))]
         return visible(" ".join(parts))[: (os.get_terminal_size(2).columns or 80) - 1]
-
-    def _rising(self, works: list[Work]) -> float | None:
-        """Return the completed share, which never falls while the outermost work is the same."""
-        done, outermost = share(works), (works[0], works[0].label) if works else None
-        if outermost == self._whole and self._reached is not None:
-            done = max(done or 0.0, self._reached)
-        self._whole, self._reached = outermost, done
-        return done
 
 
 def in_background() -> bool:

@@ -113,18 +113,18 @@ def test_no_bar_in_a_pipe():
     assert (out, err) == (expected(), b"")
 
 
-def test_shares_of_parts_are_added():
+def test_the_share_is_that_of_the_outermost_work():
     assert progress.present() == []
     with progress.doing("runs", 4) as runs:
         assert progress.share(progress.present()) == 0
         runs(1)
         progress.reading("a.run", 50, 100)
         assert [work.label for work in progress.present()] == ["runs", "reading a.run"]
-        assert progress.share(progress.present()) == (1 + 0.5) / 4
+        assert progress.share(progress.present()) == 1 / 4
         progress.reading("a.run", 100, 100)
         assert progress.share(progress.present()) == 1 / 4
-        for step in progress.with_progress(range(2), "resamples", 2):
-            assert progress.share(progress.present()) == (1 + step / 2) / 4
+        for _ in progress.with_progress(range(2), "resamples", 2):
+            assert progress.share(progress.present()) == 1 / 4
         with progress.doing("nobody knows how long"):
             assert progress.share(progress.present()) == 1 / 4
     assert progress.present() == []
@@ -147,22 +147,3 @@ def test_no_piece_of_the_bar_stays_beside_what_is_written(monkeypatch, capsys):
     bar.end()
     bar.tick()
     assert shown[-1] == CLEAR
-
-
-def test_the_share_of_a_work_never_falls(monkeypatch):
-    """Between two parts of a step less is known than before."""
-    shown = []
-    monkeypatch.setattr("os.write", lambda _, text: shown.append(text.decode()))
-    monkeypatch.setattr("os.get_terminal_size", lambda _: os.terminal_size((80, 24)))
-    monkeypatch.setattr("ragkpi.cli.terminal.in_background", lambda: False)
-    bar = Bar("holes")
-    for _ in range(2):  # the second work begins at 0 again
-        with progress.doing("bounds", 1):
-            with progress.doing("map", 4) as watch:
-                for done in (0, 2):
-                    watch(done)
-                    bar.tick()
-            bar.tick()
-        shares = [line.partition("%")[0][-3:] for line in shown]
-        assert shares == ["  0", " 50", " 50"]
-        shown.clear()
