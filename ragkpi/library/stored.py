@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import math
 import os
-import re
 import warnings
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -165,7 +164,6 @@ def open_run(path: str) -> list[StoredResult] | RunOrPath:
         return path  # refused when runs are read
     source = Source(path)
     try:
-        refuse_table(source)
         if begins_like_result(source):
             objects = objects_of(path, text_of(source.whole("expected a format of lines")))
             first = objects[0][1] if objects else None
@@ -183,28 +181,11 @@ def open_run(path: str) -> list[StoredResult] | RunOrPath:
 
 
 def is_result(path: str) -> bool:
-    """Return whether a rereadable file begins like a result of eval: JSON, or a table."""
+    """Return whether a rereadable file begins like a result of eval."""
     if not os.path.isfile(path):
         return False
     with Source(path) as source:
-        return begins_like_result(source) or _is_table(source)
-
-
-def refuse_table(source: Source) -> None:
-    """Raise `InputError` for CSV or TSV of eval, which does not record its settings."""
-    if _is_table(source):
-        store = f"ragkpi eval -q -o {os.path.splitext(source.name)[0]}.json QRELS RUN"
-        fault = "a table of values, without its queries, qrels and settings"
-        raise InputError(source.name, None, fault, f"save JSON: {store}")
-
-
-def _is_table(source: Source) -> bool:
-    """Return whether an input begins with a header of run, perhaps query, and measures."""
-    line = source.peek(1 << 16).partition(b"\n")[0].strip()
-    first, *names = re.split(r"[,\t]", line.decode(errors="replace"))
-    bounds = (name.removesuffix("_low").removesuffix("_high") for name in names)
-    of_values = [name for name in bounds if name not in ("query", "signature")]
-    return first == "run" and bool(of_values) and all(map(metric_of, of_values))
+        return begins_like_result(source)
 
 
 def with_results(runs: Mapping[str, RunOrPath]) -> dict[str, RunOrPath | StoredResult]:

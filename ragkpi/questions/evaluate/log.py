@@ -28,7 +28,6 @@ from ragkpi.library.stored import (
     StoredResult,
     objects_of,
     records_of,
-    refuse_table,
     warn_of_torn_line,
 )
 from ragkpi.measures.registry import metric_of
@@ -109,7 +108,6 @@ def _append_whole(path: str, file: FileIO, text: bytes) -> None:
 def read_records(path: str) -> list[dict[str, Any]]:
     """Read a log, or another saved result; blank lines are skipped."""
     with Source(path) as source:
-        refuse_table(source)
         text = text_of(source.whole(f"expected a part of {spell('log')}"))
     records = records_of(path, objects_of(path, text, "skipped"))
     for record in records:
