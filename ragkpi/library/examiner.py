@@ -111,8 +111,8 @@ class ExaminedRun:
 
     @cached_property
     def order_by_rank(self) -> IntArray:
-        """Rows by query, rank column (if numeric) and line, (n,)."""
-        rank = self.line if self.rank_numbers is None else self.rank_numbers[0]
+        """Rows by query, rank column and line, (n,); ranks that are no numbers count as 0."""
+        rank = self.line if self.rank is None else np.nan_to_num(self.rank.numbers())
         return np.lexsort((self.line, rank, self.query))
 
     @cached_property
@@ -176,16 +176,6 @@ class ExaminedRun:
             rank=self.rank and self.rank.take(rows),
             run_id=self.run_id and self.run_id.take(rows),
         )
-
-    @cached_property
-    def rank_numbers(self) -> tuple[IntArray, BoolArray] | None:
-        """The rank column, and whether each entry is a whole number; None without the column."""
-        if self.rank is None:
-            return None
-        rank = self.rank.numbers()
-        whole = np.abs(rank) < 2.0**53
-        whole &= rank == np.floor(rank, where=whole, out=np.zeros_like(rank))
-        return np.where(whole, rank, 0).astype(np.int64), whole
 
     @cached_property
     def judged_queries(self) -> IntArray:

@@ -141,10 +141,8 @@ def changes_of(run: ExaminedRun) -> list[str]:
     run_ids = 0 if run.run_id is None else len(np.unique(run.run_id.first_rows()))
     lines = run.line[run.order]  # lines of a scattered query are brought together
     is_sorted = bool((np.diff(run.order) > 0).all() and (np.diff(lines) >= 0).all())
-    is_numbered = True
-    if (ranks := run.distinct.rank_numbers) is not None:
-        number, whole = ranks
-        is_numbered = bool(whole.all() and (number[run.distinct.order] == run.distinct.ranks).all())
+    best = run.distinct
+    is_numbered = best.rank is None or (best.rank.numbers()[best.order] == best.ranks).all()
     changes = {
         f"dropped {counted(unreadable, 'line')} that cannot be read": unreadable,
         f"dropped {repeated}, keeping the highest score of each": duplicates,

@@ -226,29 +226,26 @@ def one_score(run: ExaminedRun) -> Counts | None:
 
 @finding("warning")
 def ranks(run: ExaminedRun) -> Counts | None:
-    """Queries whose rank column disagrees with the scores, or has other than whole numbers.
+    """Queries whose rank column disagrees with the scores.
 
     Only scores count, as in trec_eval: the evaluated ranking differs from the rank column. --fix
     writes ranks by score.
     """
-    if run.rank is None or run.rank_numbers is None:
+    if (rank := run.rank) is None:
         return None
-    rank, (_, valid) = run.rank, run.rank_numbers
-    order = run.order_by_rank[valid[run.order_by_rank]]
+    order = run.order_by_rank
     query, score = run.query[order], run.score[order]
     rising = np.flatnonzero((query[1:] == query[:-1]) & (score[1:] > score[:-1])) + 1
     above = dict(zip(order[rising].tolist(), order[rising - 1].tolist(), strict=True))
 
     def describe(row: int) -> str:
-        if not valid[row]:
-            return f"rank {named(rank[row])} is not a whole number"
         other = above[row]
         return (
             f"rank {named(rank[row])} of query {run.name_of_query(row)} scores "
             f"{run.score[row]:.6g}, above rank {named(rank[other])} with {run.score[other]:.6g}"
         )
 
-    rows = np.union1d(np.flatnonzero(~valid), order[rising])
+    rows = order[rising]
     number = counted(len(rows), "line")
     text = f"ranks disagree with scores in {queries_of(run, rows)} ({number}); scores count"
     count = len(np.unique(run.query[rows]))

@@ -17,7 +17,7 @@ FINDINGS = {
     "run-ids": (CLEAN + b"2 Q0 d3 2 0 you\n", 2, [1, 4]),
     "ascending": (b"1 Q0 d1 1 1 me\n1 Q0 d2 2 2 me\n2 Q0 d1 1 1 me\n2 Q0 d2 2 3 me\n", 2, [1, 3]),
     "one-score": (b"1 Q0 d1 1 3 me\n1 Q0 d2 2 3 me\n2 Q0 d1 1 1 me\n", 1, [1]),
-    "ranks": (CLEAN + b"2 Q0 d3 2 9 me\n2 Q0 d4 x 0 me\n", 1, [4, 5]),
+    "ranks": (CLEAN + b"2 Q0 d3 2 9 me\n2 Q0 d4 x 0 me\n", 1, [3, 4]),
     "missing-queries": (b"1 Q0 d2 1 2 me\n", 1, [None]),
     "nothing-in-common": (b"1.1 Q0 d1 1 1 me\n", 1, []),
     "unknown-queries": (CLEAN + b"3 Q0 d1 1 1 me\n", 1, [None]),
