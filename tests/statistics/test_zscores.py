@@ -15,8 +15,12 @@ from ragkpi.measures.measure import (
     MetricScores,
     Scores,
 )
-from ragkpi.questions.evaluate.zscores import UNKNOWN, standardize, zscore_lines
+from ragkpi.questions.evaluate.zscores import UNKNOWN, norms_of, standardize
 from tests.made_scores import metric
+
+
+def zscore_lines(runs):
+    return [b"%b %b %.17g %.17g\n" % (q, name.encode(), *of) for q, name, *of in norms_of(runs)]
 
 
 def made_scores(columns, queries=(b"q1", b"q2"), run_id=b"made"):

@@ -41,17 +41,15 @@ def demo(folder: str | os.PathLike[str] = "fixtures") -> list[Path]:
     source = next(filter(Path.is_dir, _FOLDERS))
     names = sorted(path for path in source.rglob("*") if path.suffix in _SUFFIXES)
     files = {Path(folder, path.relative_to(source)): path.read_bytes() for path in names}
-    try:
-        missing = [path for path in files if not path.exists()]
-        others = [path for path in files if path.exists() and path.read_bytes() != files[path]]
-        if others:
-            raise UsageError(f"{others[0]} exists with other contents; choose another folder")
-        for path in missing:
+    for path, octets in files.items():
+        if path.exists() and path.read_bytes() != octets:
+            raise UsageError(f"{path} exists with other contents; choose another folder")
+    for path in [path for path in files if not path.exists()]:
+        try:
             path.parent.mkdir(parents=True, exist_ok=True)
-    except OSError as problem:
-        reason = problem.strerror or problem
-        raise UsageError(f"{folder}: cannot be written: {reason}; choose another folder") from None
-    for path in missing:
+        except OSError as problem:
+            reason = f"cannot be written: {problem.strerror or problem}"
+            raise UsageError(f"{folder}: {reason}; choose another folder") from None
         with replacing(str(path), "FOLDER") as file:
             file.write(files[path])
     return list(files)

@@ -1,6 +1,6 @@
 """`ragkpi formats`: the formats that ragkpi reads and writes."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import Annotated
 
 from typer import Argument
@@ -74,10 +74,6 @@ def _names_text() -> str:
     return "\n".join([heading, "", *lines])
 
 
-# Further topics, created on request.
-_TOPICS: Mapping[str, Callable[[], str]] = {"map": lambda: _MAP, "names": _names_text}
-
-
 def describe_formats(*names: str) -> Description:
     """List the formats of runs and qrels, as ``ragkpi formats``.
 
@@ -93,21 +89,17 @@ def describe_formats(*names: str) -> Description:
     >>> ragkpi.describe_formats("trec").rows[0]["of"]
     'run or qrels'
     """
-    lines = ["Formats (of what; suffixes)", *map(_format_text, _FORMATS.values()), "", _CONTENTS]
-    text = "\n\n".join(map(_explained, names)) if names else "\n".join(lines)
+    formats = {name: _format_text(form) for name, form in _FORMATS.items()}
+    topics = {"map": _MAP, "names": _names_text(), **formats}
+    for name in names:
+        if name not in topics:
+            raise UsageError(f"no format is named {name!r}; expected one of {', '.join(topics)}")
+    text = "\n".join(["Formats (of what; suffixes)", *formats.values(), "", _CONTENTS])
+    text = "\n\n".join(topics[name] for name in names) or text
     rows = [[form.name, _kinds_of(form), form.description] for form in _FORMATS.values()]
     cells = [list(map(Cell, row)) for row in rows if not names or row[0] in names]
     columns = [*map(Column, ("name", "of", "what"))]
     return Description(Answer(columns, cells, question="formats"), text=text)
-
-
-def _explained(name: str) -> str:
-    if name in _TOPICS:
-        return _TOPICS[name]()
-    if name not in _FORMATS:
-        names = ", ".join([*_TOPICS, *_FORMATS])
-        raise UsageError(f"no format is named {name!r}; expected one of {names}")
-    return _format_text(_FORMATS[name])
 
 
 def _format_text(form: FileFormat) -> str:

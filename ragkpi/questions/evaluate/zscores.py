@@ -68,34 +68,30 @@ def _z_scores(
     return np.where(np.isnan(of_queries), np.nan, z)
 
 
-def zscore_lines(runs: Sequence[Scores]) -> Iterator[bytes]:
-    """Write ``query measure mean deviation`` over runs, for `read_zscores` and ``trec_eval -Z``.
+def norms_of(runs: Sequence[Scores]) -> Iterator[tuple[bytes, str, float, float]]:
+    """Yield query, measure, mean and deviation over runs.
 
     A run counts for its own queries. The deviation is that of a sample (divisor n - 1), as in
-    NIST's make_zscore_file.py; the numbers have all their digits. Left out are texts, metrics
-    without a line per query (num_q, gm_map), and, with a warning, pairs of query and metric with
-    fewer than two finite values.
+    NIST's make_zscore_file.py. Left out are texts, metrics without a line per query (num_q,
+    gm_map), and, with a warning, pairs of query and metric with fewer than two finite values.
     """
     if len(runs) < 2:
         raise UsageError(f"{len(runs)} runs have no deviation; give at least two")
     names = [column.name for column in runs[0].printed("query") if column.metric.measure.numeric]
     queries = sorted({query for run in runs for query in run.queries})
-    mean, deviation = np.empty((2, len(names), len(queries)))
-    for row, name in enumerate(names):
-        mean[row], deviation[row] = _moments(runs, name, queries)
-    left_out = int(np.isnan(deviation).sum())
+    moments = np.array([_moments(runs, name, queries) for name in names])
+    left_out = int(np.isnan(moments[:, 1]).sum())
     if left_out:
         warnings.warn(
-            f"{left_out} of {deviation.size} pairs of query and measure are left out, because "
+            f"{left_out} of {moments[:, 1].size} pairs of query and measure are left out, because "
             "fewer than two runs have a finite value; z-scores for them will be -1000000",
             RagkpiWarning,
             stacklevel=2,
         )
-    for column, query in enumerate(queries):
-        for row, name in enumerate(names):
-            if not math.isnan(deviation[row, column]):
-                numbers = f" {name} {mean[row, column]:.17g} {deviation[row, column]:.17g}"
-                yield query + numbers.encode() + b"\n"
+    for query, of_query in zip(queries, moments.transpose(2, 0, 1).tolist(), strict=True):
+        for name, (mean, deviation) in zip(names, of_query, strict=True):
+            if not math.isnan(deviation):
+                yield query, name, mean, deviation
 
 
 @np.errstate(invalid="ignore", divide="ignore")
@@ -167,12 +163,10 @@ def zscores(
     session = session_of(qrels, measures, {"missing": "intersection", **how})
     metrics = session.metrics()
     evaluated = session.evaluate(named_runs(runs), metrics)
-    lines = list(zscore_lines(evaluated.scores))
+    norms = list(norms_of(evaluated.scores))
+    lines = [b"%b %b %.17g %.17g\n" % (q, name.encode(), m, d) for q, name, m, d in norms]
     numbers = Column("mean", "decimal"), Column("deviation", "decimal")
-    rows = [
-        [Cell(query), Cell(measure), Cell(float(mean)), Cell(float(deviation))]
-        for query, measure, mean, deviation in map(bytes.split, lines)
-    ]
+    rows = [[*map(Cell, norm)] for norm in norms]
     columns = [Column("query"), Column("measure"), *numbers]
     sentence = f"Means and deviations are over {len(evaluated.names)} runs."
     answer = Answer(columns, rows, verdict=[sentence], question="zscores")
