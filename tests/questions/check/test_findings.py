@@ -153,7 +153,7 @@ def test_other_formats_are_checked(ragkpi, tmp_path):
     (tmp_path / "qrels").write_bytes(QRELS)
     files = ("qrels", "run", "-m", "P.1", "--format", "tsv")
     out = ragkpi("check", *files, folder=tmp_path).out.decode()
-    assert "run:2\t' D2' where " in out
+    assert "run:1\t' D2' where " in out
     assert "ties cross rank 1 in 1 query" in out
 
 
