@@ -34,7 +34,7 @@ class Entry(NamedTuple):
 
     task: Task
     purpose: str
-    module: str  # below ``ragkpi.questions``; it has the function `shell`
+    module: str = ""  # below ``ragkpi.questions``, with the function `shell`; NAME.command
 
 
 # By name, ordered by task and by frequency of use.
@@ -42,32 +42,18 @@ COMMANDS: Mapping[str, Entry] = {
     "eval": Entry(
         "evaluate", "Evaluate runs with trec_eval's measures and those for RAG.", "evaluate.command"
     ),
-    "compare": Entry(
-        "evaluate", "Compare runs: differences, intervals and tests.", "compare.command"
-    ),
-    "report": Entry(
-        "evaluate", "Write one HTML page: runs, queries and documents.", "report.command"
-    ),
-    "depth": Entry("decide", "How many passages to retrieve, or tools to show?", "depth.command"),
-    "diagnose": Entry(
-        "decide", "Retriever or reranker: where was the evidence lost?", "diagnose.command"
-    ),
-    "holes": Entry("decide", "How much could unjudged documents change?", "holes.command"),
-    "calibrate": Entry(
-        "decide", "Which measure tracks the quality of responses?", "calibrate.command"
-    ),
-    "agree": Entry(
-        "decide", "Compare two sets of judgements: levels and order of runs.", "agree.command"
-    ),
-    "correct": Entry(
-        "decide", "Estimate human scores from few human and many LLM judgements.", "correct.command"
-    ),
-    "power": Entry("decide", "How many queries does a comparison need?", "power.command"),
-    "inspect": Entry(
-        "prepare", "Show what files contain and whether they match.", "inspect.command"
-    ),
-    "check": Entry("prepare", "Find problems in runs, and fix them.", "check.command"),
-    "convert": Entry("prepare", "Write a run or qrels in another format.", "convert.command"),
+    "compare": Entry("evaluate", "Compare runs: differences, intervals and tests."),
+    "report": Entry("evaluate", "Write one HTML page: runs, queries and documents."),
+    "depth": Entry("decide", "How many passages to retrieve, or tools to show?"),
+    "diagnose": Entry("decide", "Retriever or reranker: where was the evidence lost?"),
+    "holes": Entry("decide", "How much could unjudged documents change?"),
+    "calibrate": Entry("decide", "Which measure tracks the quality of responses?"),
+    "agree": Entry("decide", "Compare two sets of judgements: levels and order of runs."),
+    "correct": Entry("decide", "Estimate human scores from few human and many LLM judgements."),
+    "power": Entry("decide", "How many queries does a comparison need?"),
+    "inspect": Entry("prepare", "Show what files contain and whether they match."),
+    "check": Entry("prepare", "Find problems in runs, and fix them."),
+    "convert": Entry("prepare", "Write a run or qrels in another format."),
     "formats": Entry("prepare", "List file formats, or explain one.", "describe.formats"),
     "measures": Entry("prepare", "List, search or explain measures.", "describe.measures"),
     "zscores": Entry(
@@ -76,10 +62,11 @@ COMMANDS: Mapping[str, Entry] = {
     "log": Entry(
         "prepare", "Show the evaluations that 'eval --log FILE' recorded.", "evaluate.log"
     ),
-    "verify": Entry("prepare", "Recompute a saved result from its files.", "verify.command"),
-    "demo": Entry("prepare", "Write example files into a folder.", "demo.command"),
+    "verify": Entry("prepare", "Recompute a saved result from its files."),
+    "demo": Entry("prepare", "Write example files into a folder."),
     "schema": Entry("prepare", "Print the JSON schema of JSON output.", "describe.schema"),
 }
+
 
 # trec_eval's long names.
 _TREC_EVAL = {
@@ -151,7 +138,8 @@ class _ByTask(TyperGroup):
 
 def command_of(name: str) -> Any:
     """Import the typer function of a command."""
-    return import_module(f"ragkpi.questions.{COMMANDS[name].module}").shell
+    module = COMMANDS[name].module or f"{name}.command"
+    return import_module(f"ragkpi.questions.{module}").shell
 
 
 def _of_another_line() -> None:
