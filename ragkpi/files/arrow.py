@@ -19,13 +19,12 @@ from ragkpi.arrays import IntArray
 from ragkpi.errors import InputError, UsageError
 from ragkpi.files.lines import Tokens
 from ragkpi.files.opening import MOST_HELD, Source, too_large
-from ragkpi.files.tables import Cell, Kept, OddIds, Piece, Row
+from ragkpi.files.tables import ROW_COST, Cell, OddIds, Piece, Row
 from ragkpi.files.trec import QrelsColumns, RunColumns
 from ragkpi.files.writing import impossible
 
 # Rows decoded at a time: an id of few bytes in the file can be long.
 _ROWS_AT_ONCE = 1 << 13
-_COST = 200  # bytes of memory that the smallest row or element takes
 # A message of zero length ends a stream; before Arrow 0.15 it had no continuation mark.
 _ENDS_OF_STREAM = (b"\xff\xff\xff\xff\0\0\0\0", b"\0\0\0\0")
 _LONGEST_REASON = 100
@@ -56,11 +55,9 @@ class ArrowTable:
         for piece in self._pieces(names):
             yield from zip(piece.line.tolist(), piece.records(names), strict=True)
 
-    def pieces(self, cells: Mapping[str, Cell], kept: Kept) -> Iterator[Piece]:
+    def pieces(self, cells: Mapping[str, Cell]) -> Iterator[Piece]:
         """Yield the columns of some rows at a time."""
         for piece in self._pieces(list(cells)):
-            if kept == "all" and piece.above * _COST > MOST_HELD:
-                raise _bomb(self._source)
             texts = {name: piece.column(name, cell) for name, cell in cells.items()}
             yield Piece(piece.line, texts, texts)
 
@@ -74,7 +71,6 @@ class ArrowTable:
                     for batch in filter(len, batches(names)):
                         table = _pyarrow().Table.from_batches([batch])
                         table.validate(full=True)
-                        source.show_place()
                         yield _Piece(self._source, table, above)
                         above += len(table)
 
@@ -194,8 +190,8 @@ def _refuse_bomb(source: Source, table: Any) -> None:
     for number in range(table.metadata.num_row_groups if nested else 0):
         group = table.metadata.row_group(number)
         most = max(group.column(column).num_values for column in nested)
-        if most > max(group.num_rows, MOST_HELD // _COST):
-            raise _bomb(source)
+        if most > max(group.num_rows, MOST_HELD // ROW_COST):
+            raise too_large(source.name, "expected a smaller table, or a format of lines")
 
 
 def _of_stream(source: Source, file: Any, stream: Any) -> Iterator[Any]:
@@ -221,10 +217,6 @@ def _refused(source: Source, what: str = "invalid table") -> Iterator[None]:
         source.refuse_changed()
         reason = (str(problem).splitlines() or [type(problem).__name__])[0][:_LONGEST_REASON]
         raise broken(source, f"{what} ({reason})") from None
-
-
-def _bomb(source: Source) -> InputError:
-    return too_large(source.name, "expected a smaller table, or a format of lines")
 
 
 def broken(source: Source, fault: str) -> InputError:

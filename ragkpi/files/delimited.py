@@ -24,7 +24,7 @@ from ragkpi.files.lines import PRINTED, Block, LineColumns, Tokens, blocks, spli
 from ragkpi.files.opening import Source
 from ragkpi.files.paths import is_number
 from ragkpi.files.shapes import Shape
-from ragkpi.files.tables import Cell, Kept, OddIds, Piece, Row
+from ragkpi.files.tables import Cell, OddIds, Piece, Row
 from ragkpi.wording import counted, shown
 
 _RECORDS_AT_ONCE = 1 << 16
@@ -106,7 +106,7 @@ class DelimitedFile:
                 return [number + exponent for number in numbers]
         return cells
 
-    def pieces(self, cells: Mapping[str, Cell], kept: Kept) -> Iterator[Piece]:
+    def pieces(self, cells: Mapping[str, Cell]) -> Iterator[Piece]:
         """Yield the columns of each block."""
         for lines in self._lines():
             columns = {name: lines.column(self.names.index(name)) for name in cells}

@@ -33,7 +33,7 @@ from ragkpi.files.shape_reader import (
     stream_documents,
 )
 from ragkpi.files.shapes import Shape, rows_shape
-from ragkpi.files.tables import Cell, Kept, OddIds, Piece, Row
+from ragkpi.files.tables import Cell, OddIds, Piece, Row
 from ragkpi.files.trec import (
     NumberError,
     Numbers,
@@ -83,7 +83,7 @@ class _Table:
             raise _empty(self.file)
         yield from enumerate(records, start=1)
 
-    def pieces(self, cells: Mapping[str, Cell], kept: Kept) -> Iterator[Piece]:
+    def pieces(self, cells: Mapping[str, Cell]) -> Iterator[Piece]:
         columns = {name: list_of(self.column(name)) for name in cells if cells[name] == "id"}
         count = len(next(iter(columns.values())))
         if not count:

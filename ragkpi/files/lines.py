@@ -198,7 +198,7 @@ def whole_text(source: Source) -> Block | None:
             if len(text) > opening.MOST_HELD:
                 raise too_much(source.name)
     else:
-        text = source.whole(_HELD, "unlimited")
+        text = source.whole(_HELD)
     if not text:
         return None
     if not text.endswith(b"\n"):

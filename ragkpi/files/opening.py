@@ -244,15 +244,12 @@ class Source:
         progress.reading(self.name, self.place, self.size)
         return filled
 
-    def whole(
-        self, expected: str, plain_file: Literal["limited", "unlimited"] = "limited"
-    ) -> bytearray:
-        """Read the rest, without a byte order mark; `InputError` if it is too large for memory."""
-        is_limited = self.size is None or plain_file == "limited"
+    def whole(self, expected: str) -> bytearray:
+        """Read the rest, without a byte order mark; `InputError` for compressed data too large."""
         octets, piece = bytearray(), memoryview(bytearray(_PIECE))
         while count := self.fill(piece):
             octets += piece[:count]
-            if is_limited and len(octets) > MOST_HELD:
+            if self.size is None and len(octets) > MOST_HELD:
                 raise too_large(self.name, expected)
         if octets.startswith(BYTE_ORDER_MARK):
             del octets[: len(BYTE_ORDER_MARK)]
@@ -267,11 +264,6 @@ class Source:
             return io.BytesIO(self.whole(expected))
         self.place = self.size
         return self._file
-
-    def show_place(self) -> None:
-        """Report the position of the reader of `seekable`."""
-        if self.size is not None:
-            progress.reading(self.name, self._file.tell(), self.size)
 
     def _read(self, buffer: memoryview) -> int:
         filled = 0

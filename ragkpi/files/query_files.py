@@ -306,28 +306,27 @@ def read_query_labels(path: str) -> QueryLabels:
     lines: dict[str, int] = {}
     with Source(path) as source:
         for line, record in read_records(source, header="recognised"):
-            name = query_column(tuple(record))
-            if name is None and "1" in record:  # columns without names
-                name, last = "1", len(record)
-                labels_of = (
-                    f"label {at - 1}" if last > 2 else "label" for at in range(2, last + 1)
-                )
-                record = dict(zip(("1", *labels_of), record.values(), strict=True))
+            name = query_column(tuple(record)) or ("1" if "1" in record else None)
             if name is None:
                 expected = f"expected one, such as {QUERY_ID[1]}, beside its labels"
                 raise InputError(path, line, f"no query's id in {shown_names(record)}", expected)
-            query = _HALVES.sub("\ufffd", str(record.pop(name)).strip())
+            query = _text_of(record.pop(name))
             if lines.setdefault(query, line) != line:
                 raise DataError(
                     f"{path}:{line}: query {visible(query)} again, first labelled at line "
                     f"{lines[query]}; expected a line per query"
                 )
             for column, label in record.items():
-                # No output can encode half of a surrogate pair.
-                text = "" if label is None else _HALVES.sub("\ufffd", str(label).strip())
-                if text:
-                    of_queries = labels.setdefault(_HALVES.sub("\ufffd", column), {})
+                if name == "1":  # columns without names
+                    column = "label" if len(record) == 1 else f"label {int(column) - 1}"
+                if text := _text_of(label):
+                    of_queries = labels.setdefault(_text_of(column), {})
                     of_queries[query.encode("utf-8", "surrogateescape")] = text
     if not labels:
         raise InputError(path, None, "no label", "expected lines of a query and its labels")
     return labels
+
+
+def _text_of(cell: Any) -> str:
+    """Return a text without halves of surrogate pairs, which no output can encode."""
+    return "" if cell is None else _HALVES.sub("\ufffd", str(cell).strip())

@@ -143,12 +143,9 @@ class Sieve(NamedTuple):
         self._note_folded(file, before, after)
 
     def _note_folded(self, file: str, lines: int, documents: int) -> None:
-        if self.fold is None:
-            return
-        if documents < lines:
+        # Texts are folded by their words, perhaps without repetitions.
+        if self.fold is not None and (documents < lines or self.unseen is None):
             _note(f"{file}: {counted(lines, 'line')} folded into {counted(documents, 'document')}")
-        elif self.unseen is None:  # texts are folded by their words, perhaps without repetitions
-            _note(f"{file}: no two of its {counted(lines, 'line')} are passages of one document")
 
     def qrels(self, columns: QrelsColumns) -> QrelsColumns:
         """Fold judgements: a document gets the highest level of its passages."""

@@ -18,7 +18,7 @@ from ragkpi.errors import InputError
 from ragkpi.files.cells import cell_value, lists_of_places
 from ragkpi.files.dumps import LOOKED_AT, recognise
 from ragkpi.files.lines import Tokens
-from ragkpi.files.opening import Kind
+from ragkpi.files.opening import MOST_HELD, Kind, too_large
 from ragkpi.files.shape_reader import (
     DocumentColumns,
     Record,
@@ -43,11 +43,8 @@ from ragkpi.files.trec import (
 )
 from ragkpi.wording import visible
 
+ROW_COST = 200  # bytes of memory that the smallest row or element takes
 Row = tuple[int, dict[str, Any]]  # its line, and its values by column
-
-
-Kept = Literal["piece", "all"]
-"""Which rows are in memory at a time: those of one piece, or all."""
 
 
 Cell = Literal["id", "number", "level", "other"]
@@ -83,7 +80,7 @@ class TableFile(Protocol):
     def nested(self) -> list[str]: ...  # the columns of lists
 
     def rows(self) -> Iterator[Row]: ...
-    def pieces(self, cells: Mapping[str, Cell], kept: Kept) -> Iterator[Piece]: ...
+    def pieces(self, cells: Mapping[str, Cell]) -> Iterator[Piece]: ...
 
 
 def stream_run(table: TableFile, user: Shape | None) -> Iterator[RunColumns]:
@@ -99,7 +96,7 @@ def stream_run(table: TableFile, user: Shape | None) -> Iterator[RunColumns]:
             "id": [layout.query, layout.document, layout.run_id],
         }
         cells = {name: cell for cell, names in of_cells.items() for name in names if name}
-        for piece in table.pieces(cells, "piece"):
+        for piece in table.pieces(cells):
             block = _run_of(table, piece, layout)
             if table.odd_ids == "refused":
                 query, document = block.query, block.document
@@ -143,7 +140,11 @@ def _run_of(table: TableFile, piece: Piece, layout: RunLayout) -> RunColumns:
 def _qrels_of(table: TableFile, ids: Sequence[str], level: str | None) -> QrelsColumns:
     """Read all rows; without a column of levels, all have level 1."""
     cells: dict[str, Cell] = {level: "level"} if level else {}
-    parts = list(table.pieces(cells | dict.fromkeys(ids, "id"), "all"))
+    parts = []
+    for part in table.pieces(cells | dict.fromkeys(ids, "id")):
+        parts.append(part)
+        if int(part.line[-1]) * ROW_COST > MOST_HELD:  # from a table of few bytes
+            raise too_large(table.file, "expected a smaller table, or a format of lines")
     line = np.concatenate([np.zeros(0, np.int64), *(part.line for part in parts)])
 
     def column(name: str) -> Tokens:

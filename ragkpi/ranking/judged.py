@@ -21,7 +21,7 @@ from ragkpi.files.inputs import new_sha256
 from ragkpi.files.trec import QrelsColumns
 from ragkpi.interface import spell
 from ragkpi.ranking.judgements import Judgements, TiedRanks, group_judgements
-from ragkpi.wording import counted, listed, named
+from ragkpi.wording import counted, named
 
 
 @dataclass(frozen=True)
@@ -156,17 +156,13 @@ class ExternalGains:
         return worth
 
     def notes(self, judgements: Judgements, relevance_level: int) -> list[str]:
-        """Return notes on relevant documents without a gain and on gains without judgements."""
+        """Return a note on relevant documents without a gain."""
         notes = []
         relevant = judgements.level >= max(relevance_level, 1)
         missing = int((relevant & ~self.worth(judgements).has_gain).sum())
         if missing:
             have = counted(missing, "relevant document has", "relevant documents have")
             notes.append(f"{have} no gain in {self.grouped.file}: worth 0")
-        unknown = [query for query in self.grouped.queries if query not in judgements.index]
-        if unknown:
-            are = counted(len(unknown), "query", "queries")
-            notes.append(f"gains of {are} that are unjudged are ignored ({listed(unknown, 3)})")
         return notes
 
 

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import os
 import warnings
-from collections import deque
 from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor, as_completed
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import chain
-from queue import SimpleQueue
-from threading import Thread, local
+from threading import local
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 import numpy as np
@@ -408,11 +407,7 @@ def _read_in_threads(
     workers: int,
     watch: Callable[[int], None],
 ) -> list[Hits | RagkpiError]:
-    """Read files in threads.
-
-    On interruption, a thread pool would wait for its threads, and a thread can wait for a pipe
-    that never ends. Warnings wait for all runs and come in the order of the runs.
-    """
+    """Read files in threads; warnings wait for all runs and come in the order of the runs."""
     current, show = local(), warnings.showwarning
     held: list[list[tuple[Any, ...]]] = [[] for _ in runs]
 
@@ -423,34 +418,22 @@ def _read_in_threads(
         else:
             held[number].append(warning)
 
-    waiting = iter(range(len(runs)))  # each thread takes the next one
-    done: SimpleQueue[tuple[int, Hits | BaseException]] = SimpleQueue()
+    def work(number: int) -> Hits | RagkpiError:
+        current.number = number
+        return read(runs[number])
 
-    def work() -> None:
-        for number in waiting:
-            current.number = number
-            try:
-                done.put((number, read(runs[number])))
-            except BaseException as problem:
-                done.put((number, problem))
-
-    outcomes: dict[int, Hits | RagkpiError] = {}
+    pool = ThreadPoolExecutor(workers)
     warnings.showwarning = hold  # type: ignore[assignment]
     try:
-        try:
-            for _ in range(workers):
-                Thread(target=work, daemon=True).start()
-        except RuntimeError:  # the system allows no more threads; this thread also reads
-            work()
-        while len(outcomes) < len(runs):
-            number, outcome = done.get()
-            if isinstance(outcome, BaseException) and not isinstance(outcome, RagkpiError):
-                raise outcome
-            outcomes[number] = outcome
-            watch(len(outcomes))
+        waiting = [pool.submit(work, number) for number in range(len(runs))]
+        for count, _ in enumerate(as_completed(waiting), start=1):
+            watch(count)
+        return [one.result() for one in waiting]
+    except RuntimeError:  # the system allows no more threads
+        return list(map(read, runs))
     finally:
-        deque(waiting, maxlen=0)  # so no thread starts another run
+        # An interrupted command does not wait for a thread, which can wait for a pipe.
+        pool.shutdown(wait=False, cancel_futures=True)
         warnings.showwarning = show
         for warning in chain(*held):
             show(*warning)
-    return [outcomes[number] for number in range(len(runs))]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import Annotated, Any, BinaryIO, Unpack, get_args, overload
+from typing import Annotated, Any, BinaryIO, Unpack, get_args
 
 import numpy as np
 from typer import Argument, Option
@@ -26,7 +26,7 @@ from ragkpi.library.options import HowRead, complete_format, one_of
 from ragkpi.library.runs import AnyQrels
 from ragkpi.ranking.judgements import group_judgements
 from ragkpi.ranking.reading import DEEPEST, ScatteredQueryError, pushed, refusals
-from ragkpi.ranking.relevance import REL_INFO, Qrels, Relevance
+from ragkpi.ranking.relevance import Qrels
 from ragkpi.reports.output_files import replacing
 from ragkpi.wording import counted, decoded, listed
 
@@ -112,42 +112,18 @@ class Conversion:
         yield from RunColumns.of_rankings(query, starts, document, score, run_id).pieces()
 
 
-@overload
 def read_qrels(
     qrels: AnyQrels,
     *,
     file_format: str | None = None,
     map_qrels: str | Mapping[str, str] | None = None,
-) -> Qrels: ...
-
-
-@overload
-def read_qrels(
-    qrels: AnyQrels,
-    *,
-    rel_info: str,
-    file_format: str | None = None,
-    map_qrels: str | Mapping[str, str] | None = None,
-) -> Relevance: ...
-
-
-def read_qrels(
-    qrels: AnyQrels,
-    *,
-    rel_info: str = "qrels",
-    file_format: str | None = None,
-    map_qrels: str | Mapping[str, str] | None = None,
-) -> Relevance:
-    """Read qrels once for many evaluations, as in a training loop.
-
-    They are a mapping, ``{query: {document: level}}``, unless `rel_info` names another format.
+) -> Qrels:
+    """Read qrels once for many evaluations, as in a training loop: ``{query: {document: level}}``.
 
     Parameters
     ----------
     qrels
         A path, or any other form of qrels for `evaluate`.
-    rel_info
-        The format, as for ``-R``.
     file_format
         The format of the file, as for ``--qrels-format``; None recognises it.
     map_qrels
@@ -162,9 +138,9 @@ def read_qrels(
     >>> dict(qrels)
     {'q1': {'d1': 1}}
     """
-    one_of("rel_info", rel_info, list(REL_INFO))
-    reading = _reading("qrels", file_format, map_qrels)
-    return session.read_qrels(qrels, rel_info, reading)
+    read: Any = session.read_qrels(qrels, "qrels", _reading("qrels", file_format, map_qrels))
+    one_judgement_each: Qrels = read
+    return one_judgement_each
 
 
 def _reading(kind: Kind, file_format: str | None, map_: str | Mapping[str, str] | None) -> Reading:
