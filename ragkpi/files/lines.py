@@ -191,18 +191,13 @@ _HELD = "expected the lines of each query together, or a file that is not compre
 
 def whole_text(source: Source) -> Block | None:
     """Read the rest of a source as one block; None if it is empty, `InputError` if too large."""
-    if source.size is None:
-        text = bytearray()
-        for block in blocks(source):  # which refuse a line without an end
-            text += block.text
-            if len(text) > opening.MOST_HELD:
-                raise too_much(source.name)
-    else:
-        text = source.whole(_HELD)
+    text = bytearray()
+    for block in blocks(source):  # which refuse a line without an end
+        text += block.text
+        if source.size is None and len(text) > opening.MOST_HELD:
+            raise too_much(source.name)
     if not text:
         return None
-    if not text.endswith(b"\n"):
-        text += b"\n"
     return Block(source.name, text, 1)
 
 

@@ -80,12 +80,12 @@ class GroupPreferences:
         for mixed in np.flatnonzero(relevant & nonrelevant)[:1]:
             text = "document {} has level 0 in one line and a level above 0 in another"
             raise ContradictionError(text, number[mixed])
-        better = np.zeros((len(number), len(number)), dtype=bool)
+        scales = []
         for subgroup in np.unique(lines.subgroup):
-            on_scale = lines.subgroup == subgroup
-            above, below = np.nonzero(level[on_scale, None] > level[on_scale])
-            better[item[on_scale][above], item[on_scale][below]] = True
-        return cls(number, number < retrieved, _closed(better, number), relevant, nonrelevant)
+            items, levels = (of[lines.subgroup == subgroup] for of in (item, level))
+            scales.append([items[levels == one].tolist() for one in np.unique(levels)])
+        better = _closed(scales, number)
+        return cls(number, number < retrieved, better, relevant, nonrelevant)
 
     def counts(self) -> list[Count]:
         """Count preferences in each of `SCOPES`."""
@@ -124,12 +124,17 @@ class GroupPreferences:
         kept = lowest & (np.cumsum(lowest) <= inside)
         return self._count((self.better & ~self.lowest) | kept, scope)[0]
 
-    def between(self, documents: int) -> IntArray:
-        """Count the preferences of each document of a query over each other one, (d, d)."""
+    def block(self, first: int, last: int, documents: int) -> tuple[IntArray, IntArray]:
+        """Count the preferences for documents ``first:last`` of a query over each, and against.
+
+        Returns two arrays, (last - first, documents).
+        """
         lines = np.bincount(self.number, minlength=documents)
-        counts = np.zeros((documents, documents), dtype=np.int64)
-        counts[np.ix_(self.number, self.number)] = self.better
-        return counts * np.outer(lines, lines)
+        item = np.zeros(documents, dtype=np.int64)
+        item[self.number] = np.arange(len(self.number))
+        rows, weight = item[first:last], np.outer(lines[first:last], lines)
+        over, under = self.better[np.ix_(rows, item)], self.better[np.ix_(item, rows)].T
+        return over * weight, under * weight
 
 
 def _refuse_two_levels(lines: GroupLines) -> None:
@@ -141,12 +146,26 @@ def _refuse_two_levels(lines: GroupLines) -> None:
         raise ContradictionError(text, lines.number[first])
 
 
-def _closed(better: BoolArray, number: IntArray) -> BoolArray:
-    """Close preferences transitively; refuse documents that are preferred over each other."""
-    closed, before = better, np.zeros_like(better)
-    while (closed != before).any():
-        before, steps = closed, closed.astype(np.float32)
-        closed = closed | (steps @ steps > 0)
+def _closed(scales: Sequence[Sequence[list[int]]], number: IntArray) -> BoolArray:
+    """Close preferences transitively; refuse documents that are preferred over each other.
+
+    Scales have the items of each level, ascending. A set of items is an integer with a bit for
+    each, which makes unions fast.
+    """
+    below, before = [0] * len(number), [-1]
+    while below != before:
+        before = below.copy()
+        for scale in scales:
+            lower = 0
+            for items in scale:
+                for item in items:
+                    below[item] |= lower
+                for item in items:
+                    lower |= below[item] | 1 << item
+    length = len(number) + 7 >> 3
+    octets = b"".join(items.to_bytes(length, "little") for items in below)
+    bits = np.frombuffer(octets, np.uint8).reshape(len(number), length)
+    closed = np.unpackbits(bits, axis=1, count=len(number), bitorder="little").view(np.bool_)
     np.fill_diagonal(closed, False)  # of an item with two levels on a scale
     for one, other in np.argwhere(closed & closed.T)[:1]:
         raise ContradictionError(
@@ -158,6 +177,9 @@ def _closed(better: BoolArray, number: IntArray) -> BoolArray:
     return closed
 
 
+_CELLS_AT_ONCE = 1 << 20  # pairs of a query's documents
+
+
 def pair_counts(groups: Sequence[GroupPreferences], documents: int, retrieved: int) -> list[Count]:
     """Count the pairs of documents of a query for which any judgment group has a preference.
 
@@ -165,20 +187,28 @@ def pair_counts(groups: Sequence[GroupPreferences], documents: int, retrieved: i
     return the share of preferences that the ranking fulfils, summed over pairs, and the number of
     pairs. Shares are added row by row from the left, like trec_eval's.
     """
-    over = sum((group.between(documents) for group in groups), np.zeros((), np.int64))
-    both_ways = over + over.T
-    compared = np.triu(both_ways > 0, 1)
-    of_scopes = compared[:retrieved], compared[:retrieved, :retrieved]
-    (share, implied), (inside, both) = (
-        (_sum(over[: len(of), : len(of.T)][of] / both_ways[: len(of), : len(of.T)][of]), of.sum())
-        for of in of_scopes
-    )
-    return [(share, np.count_nonzero(compared)), (inside, both), (share, implied)]
+    every = implied = both = 0
+    share = inside = 0.0
+    step = max(1, _CELLS_AT_ONCE // documents)
+    for first in range(0, documents, step):
+        last = min(first + step, documents)
+        blocks = [group.block(first, last, documents) for group in groups]
+        over, under = (np.sum(counts, axis=0) for counts in zip(*blocks, strict=True))
+        compared = over + under > 0
+        compared &= np.arange(documents) > np.arange(first, last)[:, None]
+        every += int(np.count_nonzero(compared))
+        compared[max(0, retrieved - first) :] = False
+        implied += int(np.count_nonzero(compared))
+        share = _sum(share, over[compared] / (over + under)[compared])
+        compared[:, retrieved:] = False
+        both += int(np.count_nonzero(compared))
+        inside = _sum(inside, over[compared] / (over + under)[compared])
+    return [(share, every), (inside, both), (share, implied)]
 
 
-def _sum(terms: FloatArray) -> float:
+def _sum(total: float, terms: FloatArray) -> float:
     """Add from left to right, unlike numpy's pairwise sum."""
-    return float(np.add.accumulate(np.append(0.0, terms))[-1])
+    return float(np.add.accumulate(np.append(total, terms))[-1])
 
 
 class Tally(NamedTuple):
