@@ -148,7 +148,10 @@ def refusal(metric: Metric) -> str:
     bounds = metric.measure.bounds
     if bounds.search == "none":
         return bounds.reason
-    return "" if bounds.accepts(metric.arguments) else "no bounds are proven for these parameters"
+    default, *_ = metric.measure.parameters.defaults()
+    changed = {**metric.arguments, "cutoff": 0} != {**default.arguments, "cutoff": 0}
+    refused = bounds.parameters == "default" and changed
+    return "no bounds are proven for these parameters" if refused else ""
 
 
 def find_bounds(

@@ -14,7 +14,7 @@ hits at once is smaller than any double.
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from functools import partial
 from typing import Any, NamedTuple
@@ -285,18 +285,7 @@ def deeper_than_corpus(judged: Judged, metrics: Sequence[Metric]) -> Iterator[st
         )
 
 
-def _needs_a_number(arguments: Mapping[str, Any]) -> bool:
-    """Return whether success needs a fixed number of documents, whatever R is."""
-    return not arguments["recall"]
-
-
-def _needs_one(arguments: Mapping[str, Any]) -> bool:
-    """Return whether m is 1; with a larger m, holes of other runs can turn NA into a value."""
-    return int(arguments["m"]) == 1
-
-
-_OF_COUNTS = STAIRCASE._replace(order="ignored")
-_OF_SUCCESS = _OF_COUNTS._replace(accepts=_needs_a_number)
+_OF_COUNTS = STAIRCASE._replace(order="ignored", parameters="default")
 
 _chance = partial(
     record,
@@ -311,12 +300,12 @@ _chance = partial(
     expected="unchanged",
 )
 _of_success = partial(_chance, parameters=cutoffs(_DEPTHS, _SUCCESS))
-_over_chance = partial(_of_success, better="higher", bounds=_OF_SUCCESS, expected=None)
+_over_chance = partial(_of_success, better="higher", bounds=_OF_COUNTS, expected=None)
 # Recall does not saturate as success does.
 _recall = partial(
     _chance,
     better="higher",
-    bounds=_OF_COUNTS._replace(accepts=_needs_one),
+    bounds=_OF_COUNTS,
     expected=None,
     cautions=(deeper_than_corpus,),
 )

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from functools import partial
 from itertools import pairwise
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -212,14 +210,9 @@ def set_map(judged: Judged) -> FloatArray:
     return quotient(relevant * relevant, judged.num_ret.astype(np.float64) * judged.num_rel)
 
 
-def _weighs_from_zero(arguments: Mapping[str, Any]) -> bool:
-    """Return whether the weight is 0 or more, so that each relevant document raises `set_F`."""
-    return bool(arguments["weight"][0] >= 0)
-
-
 @_set(
     parameters=Grammar("list", (1.0,), argument="weight", length=1),
-    bounds=CORNERS_OF_COUNTS._replace(accepts=_weighs_from_zero),
+    bounds=CORNERS_OF_COUNTS._replace(parameters="default"),
     question="tradeoff",
     aliases=("SetF",),
 )

@@ -11,7 +11,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
-from typing import Any
 
 import numpy as np
 
@@ -195,13 +194,6 @@ def _ra_nwg_range(
     return np.stack([low, high, np.where(useless, np.nan, high)], axis=1)[:, :, np.newaxis]
 
 
-def _top_is_worth_most(arguments: Mapping[str, Any]) -> bool:
-    """Return whether no grade outweighs the top grade, and all fallback weights are positive."""
-    highest = max(arguments["cap4"], arguments["cap3"])
-    lowest = min(arguments["fallback4"], arguments["fallback3"])
-    return bool(highest <= 1 and lowest > 0)
-
-
 def no_top_grade(judged: Judged, metrics: Sequence[Metric]) -> Iterator[str]:
     """Warn that no document has the top grade: weights are fallbacks, and n_recall5 is NA.
 
@@ -274,7 +266,7 @@ _count_ceiling = partial(_evidence, bounds=OTHER_HOLES)
 
 
 @_weighted(
-    bounds=Bounds("counts", outer=_ra_nwg_range, order="ignored", accepts=_top_is_worth_most),
+    bounds=Bounds("counts", outer=_ra_nwg_range, order="ignored", parameters="default"),
     aliases=("RA-nWG", "RA_nWG"),
 )
 def ra_nwg(judged: Judged, cutoff: int, **weighing: float) -> FloatArray:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property, partial
-from typing import Any
 
 import numpy as np
 
@@ -107,11 +106,6 @@ def gain_of_levels(levels: IntArray, gains: Mapping[int, float]) -> FloatArray:
     return gain
 
 
-def gains_from_zero(arguments: Mapping[str, Any]) -> bool:
-    """Return whether all gains of levels are 0 or more."""
-    return all(gain >= 0 for gain in arguments["gains"].values())
-
-
 @shared
 def actual(judged: Judged, gains: Mapping[int, float]) -> GainSequences:
     """Return the gains of the retrieved documents."""
@@ -202,7 +196,7 @@ def G(judged: Judged, gains: Mapping[int, float]) -> FloatArray:
 
 @_gain(
     parameters=Grammar("cutoffs", gains=True),
-    bounds=CORNERS._replace(accepts=gains_from_zero),
+    bounds=CORNERS._replace(parameters="default"),
     expected="itself",
     aliases=("DCG",),
 )
@@ -223,7 +217,7 @@ def dcg(judged: Judged, gains: Mapping[int, float], cutoff: int | None = None) -
 
 @_gain(
     better="neither",
-    bounds=CORNERS_OF_COUNTS._replace(accepts=gains_from_zero),
+    bounds=CORNERS_OF_COUNTS._replace(parameters="default"),
     expected="unchanged",
 )
 def ideal_dcg(judged: Judged, gains: Mapping[int, float]) -> FloatArray:
@@ -238,7 +232,7 @@ def ideal_dcg(judged: Judged, gains: Mapping[int, float]) -> FloatArray:
 
 
 @_gain(
-    bounds=Bounds("staircase", accepts=gains_from_zero, ratio=ndcg_ratio),
+    bounds=Bounds("staircase", parameters="default", ratio=ndcg_ratio),
     ties="monotone",
     expected="itself",
     aliases=("nDCG", "normalized_dcg"),

@@ -173,10 +173,6 @@ class GainRatio(NamedTuple):
     weight: Callable[[IntArray], FloatArray]
 
 
-def _always(_: Mapping[str, Any]) -> bool:
-    return True
-
-
 class Bounds(NamedTuple):
     """Where the extremes of a measure lie while documents are unjudged, as far as proven.
 
@@ -202,7 +198,7 @@ class Bounds(NamedTuple):
     search: Search
     reach: int = 1  # the depth of the measure, as a multiple of its cutoff
     other_runs: Literal["bounded", "refused"] = "bounded"  # refused: others move it both ways
-    accepts: Callable[[Mapping[str, Any]], bool] = _always  # arguments for which all this holds
+    parameters: Literal["any", "default"] = "any"  # for which all this holds, besides the cutoff
     ratio: Callable[..., GainRatio] | None = None  # from the arguments, if it has this form
     reason: str = ""
     # For ``"counts"`` with too many assignments to try: from a run, the numbers of own and other

@@ -84,7 +84,7 @@ def test_bounds_over_unjudged_documents_are_not_claimed(request_):
     assert refusal(metric) == "no bounds are proven for these parameters"
 
 
-@pytest.mark.parametrize("request_", ["bor.10,m=2", "ef_recall.10", "bor_recall.9"])
+@pytest.mark.parametrize("request_", ["bor.10", "ef_recall.10", "bor_recall.9"])
 def test_bounds_over_unjudged_documents_are_claimed(request_):
     (metric,) = find_metrics([request_])
     assert refusal(metric) == ""

@@ -169,7 +169,7 @@ def test_a_sample_that_is_none_is_noticed():
     easy = np.argsort(-values)[:20]
     human, model = judged_by_both(judged=sorted(easy.tolist()))
     found = correct(human, model, "values")
-    (check,) = found.sampling
+    check = found.sampling
     rest = np.delete(values, easy)
     assert check.p == pytest.approx(ttest_ind(values[easy], rest).pvalue)
     assert "they do not look like one" in correction_answer(found).notes[0]

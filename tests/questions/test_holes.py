@@ -22,12 +22,9 @@ SETTINGS = Settings(corpus_size=60)
 PARAMETERS = {
     "Rprec_mult": [".0.4,1.0,1.6"],
     "utility": ["", ".1,-2,3,0.1"],
-    "set_F": ["", ".3"],
-    "ndcg": ["", ".1=5,2=3"],
-    "dcg": [".1=5,2=3", ".2,4", ".3,1=5,2=3"],
-    "ra_nwg": [".2,4", ".3,alpha=0.5,cap4=0.75", ".2,u5=2,u4=2,u3=0.6,fallback4=0.5"],
-    **{name: [".1,3", ".3,m=2"] for name in ("p_obs", "ef", "bor")},
-    **{name: [".1,3"] for name in ("ef_recall", "bor_recall")},
+    "dcg": ["", ".2,4"],
+    "ra_nwg": [".2,4"],
+    **{name: [".1,3"] for name in ("p_obs", "ef", "bor", "ef_recall", "bor_recall")},
     **{name: [".2,3,alpha=0.3"] for name in ("t", "t_code", "F", "Fe")},
 }
 CUT = {"P", "recall", "relative_P", "success", "ndcg_cut", "map_cut", "ndcg_exp"}
@@ -313,6 +310,8 @@ def test_the_best_ranks_are_judged_first(requests):
         ("bor_max.5", "random baseline"),
         ("num_ret", "do not change"),
         ("ndcg.1=-1", "these parameters"),
+        ("set_F.3", "these parameters"),
+        ("bor.3,m=2", "these parameters"),
         ("rbp", "rbp_resid"),
         ("ra_nwg.2,cap4=2", "these parameters"),
         ("ra_nwg.2,fallback3=0", "these parameters"),

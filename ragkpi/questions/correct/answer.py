@@ -13,7 +13,6 @@ from ragkpi.arrays import BoolArray, FloatArray
 from ragkpi.errors import NothingInCommonError, UsageError
 from ragkpi.measures.measure import SUM, Metric, MetricScores, Scores, names_of
 from ragkpi.reports.layout import Answer, Cell, Column, filled, finite
-from ragkpi.statistics.decisions import CorrectionName
 from ragkpi.statistics.prediction_powered import About, Corrected, Shape, Value, prediction_powered
 from ragkpi.statistics.significance import corrected, correlation_within
 from ragkpi.wording import beside, counted, exact_percent, rounded, with_interval
@@ -45,7 +44,7 @@ class Sampling:
     metric: Metric  # a query's value is the mean over the runs
     judged: float  # the mean over the human-judged queries
     rest: float  # the mean over the other queries
-    p: float  # from Student's t test for equal means, corrected for all metrics
+    p: float  # from Student's t test for equal means
 
 
 @dataclass(frozen=True)
@@ -60,13 +59,8 @@ class Correction:
     judged: int  # number of human-judged queries
     queries: int  # number of all queries of the other judge
     left_out: int  # number of queries with human judgements only
-    sampling: list[Sampling]  # by metric, evidence against a random sample of queries
+    sampling: Sampling | None  # evidence against a random sample of queries; None without a test
     level: float  # the confidence level of the intervals
-
-    @property
-    def most_doubtful(self) -> Sampling | None:
-        """The metric with most evidence against a random sample; None without a test."""
-        return min(self.sampling, key=lambda sampling: sampling.p, default=None)
 
 
 def correct(
@@ -76,7 +70,6 @@ def correct(
     other: Sequence[Scores],
     of: Of,
     level: float = 0.95,
-    correction: CorrectionName = "holm",
 ) -> Correction:
     """Estimate the scores of runs if people had judged all queries.
 
@@ -110,7 +103,7 @@ def correct(
         for estimate in _estimates(metric, runs, people, other, judged, of, level)
     ]
     if of == "differences":
-        p_values = corrected(np.array([one.result.p for one in estimated]), correction)
+        p_values = corrected(np.array([one.result.p for one in estimated]), "holm")
         estimated = [
             replace(one, p_corrected=float(p)) for one, p in zip(estimated, p_values, strict=True)
         ]
@@ -123,7 +116,7 @@ def correct(
         judged=len(kept),
         queries=len(queries),
         left_out=len(human[0].queries) - len(kept),
-        sampling=_sampling(means, other, judged, correction),
+        sampling=_sampling(means[0], other, judged),
         level=level,
     )
 
@@ -173,28 +166,17 @@ def _counted(column: MetricScores) -> FloatArray:
     return np.column_stack([np.where(has_value[:, np.newaxis], column.statistics, 0.0), has_value])
 
 
-def _sampling(
-    metrics: Sequence[Metric],
-    other: Sequence[Scores],
-    judged: BoolArray,
-    correction: CorrectionName,
-) -> list[Sampling]:
-    """Compare the judged queries with the others, by the other judge's values."""
-    compared: list[tuple[Metric, float, float, float]] = []
-    for metric in metrics:
-        with np.errstate(invalid="ignore"):
-            values = np.mean([run[metric.name].per_query for run in other], axis=0)
-        has_value = np.isfinite(values)
-        values, inside = values[has_value], judged[has_value]
-        if 1 < inside.sum() < len(inside) - 1 and np.ptp(values) > 0:
-            # Parts of one sample have equal variance: for two parts, the F test is Student's.
-            p = correlation_within(values, inside.astype(np.int64)).p
-            compared.append((metric, values[inside].mean(), values[~inside].mean(), p))
-    p_values = corrected(np.array([p for *_, p in compared]), correction)
-    return [
-        Sampling(metric, float(inside), float(rest), float(p))
-        for (metric, inside, rest, _), p in zip(compared, p_values, strict=True)
-    ]
+def _sampling(metric: Metric, other: Sequence[Scores], judged: BoolArray) -> Sampling | None:
+    """Compare the judged queries with the others, by the other judge's values of a metric."""
+    with np.errstate(invalid="ignore"):
+        values = np.mean([run[metric.name].per_query for run in other], axis=0)
+    has_value = np.isfinite(values)
+    values, inside = values[has_value], judged[has_value]
+    if not 1 < inside.sum() < len(inside) - 1 or np.ptp(values) == 0:
+        return None
+    # Parts of one sample have equal variance: for two parts, the F test is Student's.
+    p = correlation_within(values, inside.astype(np.int64)).p
+    return Sampling(metric, float(values[inside].mean()), float(values[~inside].mean()), p)
 
 
 def correction_answer(correction: Correction) -> Answer:
@@ -235,14 +217,13 @@ def correction_answer(correction: Correction) -> Answer:
 
 
 def _notes(correction: Correction) -> Iterator[str]:
-    judged, worst = correction.judged, correction.most_doubtful
-    check = ""
-    if worst is not None:
+    judged, sampling, check = correction.judged, correction.sampling, ""
+    if sampling is not None:
         no_sample = (
-            f"they do not look like one, so corrected values may be wrong: {_evidence(worst)}"
+            f"they do not look like one, so corrected values may be wrong: {_evidence(sampling)}"
         )
-        no_doubt = f"no evidence against it: {_evidence(worst)}"
-        check = f"; {no_sample if worst.p < UNLIKELY else no_doubt}"
+        no_doubt = f"no evidence against it: {_evidence(sampling)}"
+        check = f"; {no_sample if sampling.p < UNLIKELY else no_doubt}"
     yield f"Assumed: the {judged} queries are a random sample of all{check}"
     if correction.refused:
         yield f"{names_of(correction.refused)}: left out, not a mean over queries"
@@ -342,6 +323,7 @@ def _estimated(correction: Correction, entry: CorrectedMetric) -> str:
 
 
 def _findings(correction: Correction) -> dict[str, Any]:
+    sampling = correction.sampling
     return {
         "human": correction.judges[0],
         "other": correction.judges[1],
@@ -350,9 +332,12 @@ def _findings(correction: Correction) -> dict[str, Any]:
         "queries": correction.queries,
         "left_out": correction.left_out,
         "level": correction.level,
-        "random_sample": [
-            {"measure": s.metric.name, "judged": s.judged, "rest": s.rest, "p": s.p}
-            for s in correction.sampling
-        ],
+        "random_sample": sampling
+        and {
+            "measure": sampling.metric.name,
+            "judged": sampling.judged,
+            "rest": sampling.rest,
+            "p": sampling.p,
+        },
         "refused": [metric.name for metric in correction.refused],
     }

@@ -12,13 +12,12 @@ from ragkpi.cli.signature import command
 from ragkpi.cli.terminal import expect_files
 from ragkpi.errors import UsageError
 from ragkpi.library.arguments import bootstrap_of, session_of
-from ragkpi.library.options import Confidence, Correction, Evaluating, Measures, one_of
+from ragkpi.library.options import Confidence, Evaluating, Measures, one_of
 from ragkpi.library.result import Result
 from ragkpi.library.runs import AnyQrels, Runs, by_path, named_runs
 from ragkpi.library.session import judge_names
 from ragkpi.questions.correct.answer import Of, correction_answer
 from ragkpi.questions.correct.answer import correct as correct_scores
-from ragkpi.statistics.decisions import CorrectionName
 
 MEASURES = ("ndcg_cut.10",)
 
@@ -32,7 +31,6 @@ def correct(
     of: Annotated[
         Of, Option(help="Estimate the values of runs, or their differences from the first run.")
     ] = "values",
-    correction: Correction = "holm",
     confidence: Confidence = 0.95,
     **how: Unpack[Evaluating],
 ) -> Result:
@@ -61,7 +59,6 @@ def correct(
     if kind == "differences" and len(named) < 2:
         raise UsageError("only one run; expected a baseline and others")
     level = bootstrap_of({"confidence": confidence}).level
-    chosen = one_of("correction", correction, get_args(CorrectionName))
     if session.settings.missing == "intersection":  # every run over the same queries
         session.settings = replace(session.settings, missing="zero")
     metrics = session.metrics(MEASURES)
@@ -71,7 +68,7 @@ def correct(
     by_people = replace(session, qrels=human)
     of_people = by_people.score(by_people.read(named, by_people.needs(metrics)), metrics)
     people_say = correct_scores(
-        other.names, (people, model), of_people.scores, other.scores, kind, level, chosen
+        other.names, (people, model), of_people.scores, other.scores, kind, level
     )
     return Result(
         correction_answer(people_say), None, tuple(session.notes), session.signed(metrics)
