@@ -647,10 +647,10 @@ class _Search:
         return texts and (self._cases(level, documents) or texts)
 
     def _cases(self, level: Listing, documents: _Documents) -> list[str]:
-        """Return the id of a case, which is the query id; the id of a hit or a row is not."""
+        """Return the id of a case, which is the query id; that of a row or an index is not."""
         rows = not documents.listing.path
         names = {last_name(path) for path in level.columns}
-        if rows and names.isdisjoint(fields.JUDGED_DOCUMENT):
+        if "_index" in level.columns or (rows and names.isdisjoint(fields.JUDGED_DOCUMENT)):
             return []
         ids = [path for path in level.of_name(fields.CASE_ID, bool) if "." not in path]
         return [path for path in ids if not (rows and path in documents.ids)][:1]

@@ -44,8 +44,10 @@ def once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 
 
 def _object(pairs: list[tuple[str, Any]]) -> Any:
-    values = once(pairs)
-    return pairs[0][1] if len(pairs) == 1 and pairs[0][0] in _TYPES else values
+    values = dict(pairs)
+    if len(values) == len(pairs) != 1:
+        return values
+    return pairs[0][1] if len(pairs) == 1 and pairs[0][0] in _TYPES else once(pairs)
 
 
 DECODER = json.JSONDecoder(

@@ -368,7 +368,8 @@ class ShapeReader:
     def _refuse_texts(self, documents: Records, ids: Sequence[bytes], names: set[str]) -> None:
         """Refuse elements of a list that are texts, unless a map or a name declares them ids."""
         name = names.pop() if len(names) == 1 else ""
-        if self._objects or "doc" in self.shape.required or name.endswith(("ids", "Ids")):
+        objects = self._objects or set(map(type, documents.values)) == {dict}
+        if objects or "doc" in self.shape.required or name.endswith(("ids", "Ids")):
             return
         of_texts = fields.plain_name(name) in fields.TEXTS
         for value, text, line in zip(documents.values, ids, documents.lines, strict=True):

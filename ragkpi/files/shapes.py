@@ -144,22 +144,15 @@ def names_in(path: str) -> list[str]:
     return list(names) or [path]
 
 
-_NO_COLUMN = {
-    "<query>": "has no column of query ids",
-    "<document>": "has no column of document ids",
-}
-
-
 def need_column(shape: Shape, part: str, names: Sequence[str], file: str, line: int | None) -> str:
     """Return the name of the column of a part; `InputError` if there is none."""
     name = find_column(shape, part, names, file, line)
     if name is None:
-        path = getattr(shape, part)
-        wanted = names_in(path)
+        wanted = names_in(getattr(shape, part))
         raise InputError(
             file,
             line,
-            f"{_NO_COLUMN.get(path, f'has no {wanted[0]}')} ({fields.shown_names(names)})",
+            f"has no {wanted[0]} ({fields.shown_names(names)})",
             f"expected one of {' '.join(wanted[: fields.MOST_NAMES])}, "
             f"or {spell(f'map_{shape.kind}', f'{part}=…')}",
         )
