@@ -25,29 +25,28 @@ _OF_PLACES = (
 _PLACE = re.compile(r"(.+?)[-_ ]?(0|[1-9]\d*)")
 
 
-def list_in(text: str) -> Any:
-    """Return the list or object in a text: JSON, or printed by Python as pandas does; else None."""
+def list_in(cell: str) -> Any:
+    """Return the list or object in a cell: JSON, or printed by Python; else what bars separate."""
     with suppress(ValueError, RecursionError):
-        return DECODER.decode(text)
+        if isinstance(of := DECODER.decode(cell), list | dict):
+            return of
     with suppress(ValueError, SyntaxError, RecursionError, MemoryError, TypeError):
-        return DECODER.decode(json.dumps(literal_eval(text)))
-    return None
+        if isinstance(of := DECODER.decode(json.dumps(literal_eval(cell))), list | dict):
+            return of
+    return [part.strip() for part in cell.split("|")] if cell.strip() else []
 
 
 def cell_value(name: str, cell: Any) -> Any:
-    """Return the list or object in a cell, or the ids between its bars; else the cell.
-
-    An id can look like a list of one number, ``[8]``.
-    """
+    """Return the list or object in a cell of a column; the cell if it can be an id, as ``[8]``."""
     if not isinstance(cell, str):
         return cell
-    if cell[:1] in ("{", "[", "("):
-        of = list_in(cell)
-        one = isinstance(of, list) and len(of) == 1 and cell[:2] not in ("['", '["', "[[")
-        return of if isinstance(of, list | dict) and of and not one else cell
     plain = plain_name(name)
     named = plain in _OF_IDS or fields.are_scores(name) or fields.are_levels(name)
-    return [part.strip() for part in cell.split("|")] if named and "|" in cell else cell
+    if cell[:1] not in ("{", "[", "("):
+        return list_in(cell) if named and "|" in cell else cell
+    of = list_in(cell)
+    texts = cell[:2] in ("['", '["', "[[")
+    return of if of != [cell.strip()] and (isinstance(of, dict) or len(of) > 1 or texts) else cell
 
 
 def lists_of_places(names: Sequence[str]) -> Callable[[dict[str, Any]], dict[str, Any]]:

@@ -127,6 +127,8 @@ class DelimitedFile:
         for block in self._blocks:
             filled = ((number, line) for number, line in block.lines() if line.strip())
             number, line = next(filled, (0, b""))
+            if line.startswith(b"sep="):  # of Excel, above the names
+                number, line = next(filled, (0, b""))
             if not number:
                 continue
             if self._separator == b"," and b"," not in line:

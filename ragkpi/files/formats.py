@@ -192,11 +192,11 @@ def _json_layout(head: bytes) -> str | None:
 
 
 def _data_lines(head: bytes) -> Iterator[bytes]:
-    """Yield the complete lines that are neither blank nor comments."""
+    """Yield the complete lines that are neither blank, comments nor Excel's separator."""
     lines = head.split(b"\n")
     if len(head) >= HEAD_LENGTH:
         lines = lines[:-1] or lines
-    return (line for line in lines if line.strip() and not line.startswith(b"#"))
+    return (line for line in lines if line.strip() and not line.startswith((b"#", b"sep=")))
 
 
 def _first_line(head: bytes) -> bytes:

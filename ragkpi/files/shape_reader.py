@@ -58,7 +58,7 @@ from ragkpi.interface import spell
 from ragkpi.wording import shown, visible
 
 _RECORDS_AT_ONCE = 1 << 14  # of one document each
-_LISTS_AT_ONCE = 1 << 8
+_LISTS_AT_ONCE = 1 << 6
 _MOST_OTHERS = 50  # of numbers that are not read
 _MOST_KEYS = 1000  # of documents in which numbers are looked for
 Finder: TypeAlias = "Callable[[Mapping[str, str]], Recognition]"

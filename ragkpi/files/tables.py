@@ -15,7 +15,7 @@ import numpy as np
 
 from ragkpi.arrays import IntArray
 from ragkpi.errors import InputError
-from ragkpi.files.cells import cell_value, lists_of_places
+from ragkpi.files.cells import cell_value, list_in, lists_of_places
 from ragkpi.files.dumps import LOOKED_AT, recognise
 from ragkpi.files.lines import Tokens
 from ragkpi.files.opening import MOST_HELD, Kind, too_large
@@ -183,8 +183,7 @@ def _documents(table: TableFile, kind: Kind, user: Shape | None) -> Iterator[Doc
 
     def value_of(name: str, cell: Any) -> Any:
         if name in lists and isinstance(cell, str):
-            one = cell_value(name, cell) if cell.strip() else []
-            return [one] if isinstance(one, str) else one
+            return list_in(cell)
         return cell_value(name, cell) if name in inner else cell
 
     yield from ShapeReader(shape, table.file).read(

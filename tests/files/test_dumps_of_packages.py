@@ -41,7 +41,6 @@ FALLS_SHORT = {
     "clickhouse-compacteachrowwithnames": "a first array that names the others",
     "databricks-data-array": "names of columns beside the rows of one query",
     "excel-utf16": "UTF-16, refused with the command that mends it",
-    "excel-sep-line": "a line before the names",
 }
 
 
@@ -117,7 +116,7 @@ def test_as_the_class_of_the_dump_says(name, tmp_path):
 def test_nearly_all_whose_names_hold_everything_are_read():
     known = {name for name in DUMPS if DUMPS[name]["class"] == "A"}
     assert FALLS_SHORT.keys() <= known
-    assert len(FALLS_SHORT) <= 0.05 * len(known)
+    assert len(FALLS_SHORT) <= 0.03 * len(known)
 
 
 @pytest.mark.parametrize("name", [name for name in DUMPS if DUMPS[name]["class"] == "H"])

@@ -362,3 +362,10 @@ def test_scores_in_a_cell_beside_ids_are_not_passed_over(tmp_path):
     text = 'topic,doc_ids,rerank_scores\nq1,"[""a"", ""b""]","[0.2, 0.6]"\n'
     (tmp_path / "run.csv").write_text(text)
     assert library.read_run(tmp_path / "run.csv") == {"q1": {"a": 0.2, "b": 0.6}}
+
+
+@pytest.mark.parametrize("cells", [('"[7, 8]"', "[9]"), ("7|8", "9"), ('"[[7], [8]]"', "[[9]]")])
+def test_one_number_in_a_column_of_lists_is_one_id(cells, tmp_path):
+    text = "".join(f"q{place},{cell}\n" for place, cell in enumerate(cells))
+    (tmp_path / "gold.csv").write_text(f"query_id,relevant_ids\n{text}")
+    assert library.read_qrels(tmp_path / "gold.csv") == {"q0": {"7": 1, "8": 1}, "q1": {"9": 1}}
