@@ -134,13 +134,11 @@ class HoleBounds:
         return list({bounded.metric.name: bounded.metric for bounded in self.bounded}.values())
 
 
-def depth_needed(metrics: Sequence[Metric], within: Within) -> int | None:
-    """Return the depth of required document names; None for all."""
+def depth_needed(metrics: Sequence[Metric]) -> int | None:
+    """Return the depth of the document names for bounds within cutoffs; None for all."""
     depths = [metric.depth for metric in metrics if not refusal(metric)]
     cutoffs = [depth for depth in depths if depth is not None]
-    if within == "retrieved" or not cutoffs or len(cutoffs) < len(depths):
-        return None
-    return max(cutoffs)
+    return max(cutoffs) if cutoffs and len(cutoffs) == len(depths) else None
 
 
 def refusal(metric: Metric) -> str:
@@ -164,7 +162,7 @@ def find_bounds(
 
     Holes are the unjudged documents that any of the runs retrieves; with ``"cutoff"``, for each
     metric those within its depth. A hole has the same level in all runs; documents
-    that no run retrieves stay unjudged. The runs were read with the names of their documents down
+    that no run retrieves stay unjudged. The runs were read with the names of all documents, or down
     to `depth_needed`.
     """
     metrics, scores = runs[0].scores.metrics, [run.scores for run in runs]
@@ -176,7 +174,7 @@ def find_bounds(
         for metric in metrics
         if metric.name not in refused
     }
-    opened = RunsWithHoles(holes, judged, scales, within, depth_needed(metrics, "cutoff"))
+    opened = RunsWithHoles(holes, judged, scales, within, depth_needed(metrics))
     candidates: dict[tuple[str, int], list[FloatArray]] = {}
     inexact = set()
     for block in opened.blocks("bounds"):

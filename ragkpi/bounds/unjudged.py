@@ -45,13 +45,6 @@ class Holes:
             best[number] = np.minimum(best[number], rank)
         return best
 
-    @cached_property
-    def num_runs(self) -> IntArray:
-        """The number of runs that retrieve each hole, (n,)."""
-        return np.bincount(
-            np.concatenate([run.number for run in self.of_runs]), minlength=len(self)
-        )
-
     def within(self, depth: int | None) -> BoolArray:
         """Whether some run retrieves each hole down to a depth, (n,); None for any depth."""
         return np.asarray(self.best_rank <= (DEEPEST if depth is None else depth))

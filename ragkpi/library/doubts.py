@@ -162,7 +162,7 @@ def names_needed(metrics: Sequence[Metric], settings: Settings) -> int:
     first = deciding(metrics)
     if first is None or first.relevance_level is not None or settings.ties == "expected":
         return 0
-    depth = depth_needed([first], "cutoff") or 0
+    depth = depth_needed([first]) or 0
     return depth if depth <= _DEEPEST and settings.unjudged == "kept" else 0
 
 

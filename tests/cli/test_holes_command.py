@@ -141,9 +141,9 @@ def test_assessors_get_the_best_ranks_first(holes, tmp_path):
     arguments = ["-m", "P.2", "--assess", "list.tsv", "qrels"]
     assert holes(*arguments, "first", "second").status == 0
     head, *lines = [line.split("\t") for line in (tmp_path / "list.tsv").read_text().splitlines()]
-    assert head == ["query", "document", "share", "runs", "best_rank"]
+    assert head == ["query", "document", "share", "best_rank"]
     # h1 settles 1/2 in both runs, h2 1/2 in one; n is at rank 3 of the first run.
-    assert lines == [["q1", "h2", "0.333333", "1", "1"], ["q1", "h1", "0.666667", "2", "2"]]
+    assert lines == [["q1", "h2", "0.333333", "1"], ["q1", "h1", "0.666667", "2"]]
 
 
 def test_no_unjudged_documents(holes):

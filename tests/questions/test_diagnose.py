@@ -77,15 +77,12 @@ def test_missed_documents_are_the_useful_ones_that_are_not_shown(drawn, cutoff):
         shown = by_hand.ranking(run[query])[:cutoff]
         ranks = {name: rank for rank, name in enumerate(by_hand.ranking(pool[query]), 1)}
         expected = {
-            (name, level, level + 2, ranks.get(name, 0))
+            (name, level + 2, ranks.get(name, 0))
             for name, level in qrels[query].items()
             if level >= 1 and name not in shown
         }
         missed = found.missed
-        told = [
-            (names[i], missed.level[i], missed.grade[i], missed.pool_rank[i])
-            for i in missed.of(place)
-        ]
+        told = [(names[i], missed.grade[i], missed.pool_rank[i]) for i in missed.of(place)]
         assert set(told) == expected
         assert len(told) == len(expected)
 
@@ -205,7 +202,7 @@ def losing(by_pool, by_selection):
         pct_proc=proc,
         ra_nwg=proc - by_selection,
         verdicts=["fine"] * n,
-        missed=Missed(nothing, nothing, nothing, nothing, nothing),
+        missed=Missed(nothing, nothing, nothing, nothing),
         order=np.arange(n),
         outside_pool=0,
         retrieved=10 * n,

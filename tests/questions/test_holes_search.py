@@ -47,7 +47,7 @@ def answers(folder, judged, ranked, metrics, within, **chosen):
     session = Session(str(folder / "qrels"), settings)
     hits = session.read(
         {path: path for path in paths},
-        session.needs(metrics, depth_needed(metrics, within) or 10**6),
+        session.needs(metrics, (within == "cutoff" and depth_needed(metrics)) or 10**6),
     )
     results = session.score(hits, metrics)
     bounds = find_bounds(session.judgements, list(results.values()), settings, within)

@@ -30,7 +30,6 @@ from ragkpi.statistics.bootstrap import FEW
 from ragkpi.statistics.decisions import FEWEST_CLUSTERS, TAIL_ENDS
 from ragkpi.wording import beside, counted, p_text, percent, with_interval
 
-_FEW = 4  # maximum depths in a sentence
 _FEW_RATES = 3  # maximum rates with a sentence each
 _STEPS = ("dbor", "dbor_sparse")
 _DETAILS = ("ef", "bor_max_qmean", "lambda", "collapse", *_STEPS)
@@ -73,11 +72,6 @@ def depth_answer(curves: Curves, tokens_per_passage: float | None = None) -> Ans
         findings={"limits": curves.limits, "depth": findings},
         heads=1 if curves.several else 0,
     )
-
-
-def named_depths(studies: Sequence[Study]) -> list[int]:
-    """Return the depths that the verdict names, which belong in the table."""
-    return [depth for study in studies for depth in study.named_depths]
 
 
 def _verdict(curves: Curves, tokens: float | None) -> list[str]:
@@ -212,14 +206,9 @@ def _situation(curves: Curves, curve: Curve, tokens: float | None = None) -> tup
     bracketed = f" ({'; '.join(sure)})" if sure else ""
     because = _because(choice, study, limits)
     if choice.success is None:
-        others = curves.depths if len(curves.depths) <= _FEW else ()
-        bits = {K: curve.value("bor_max", K) for K in others} | {choice.depth: choice.bits}
-        ceilings = ", ".join(
-            f"{value:.2f} (K = {K:,})" for K, value in sorted(bits.items()) if value == value
-        )
         return (
             f"show at most {choice.depth:,} of {curves.corpus_size:,}{bracketed}",
-            f"{because}. A perfect selector reaches {ceilings} bits over random",
+            f"{because}. A perfect selector reaches {choice.bits:.2f} bits over random there",
         )
     return (
         f"retrieve {choice.depth:,}{bracketed}",

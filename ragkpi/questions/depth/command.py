@@ -266,10 +266,9 @@ def _published(success: Sequence[float] | str, at: Sequence[int] | None) -> dict
     """Return published rates by depth."""
     rates = shares("success", success)
     if at is None or len(rates) != len(at):
-        number = "none" if at is None else f"{len(at)} of them"
+        rate = counted(len(rates), "rate")
         raise UsageError(
-            f"{spell('success')}: {counted(len(rates), 'rate')} and {number} at depths of "
-            f"{spell('at')}; expected one depth for each"
+            f"{spell('success')}: {rate}; expected one for each depth of {spell('at')}"
         )
     return dict(zip(at, rates, strict=True))
 

@@ -20,7 +20,6 @@ from ragkpi.library.doubts import in_extreme_orders
 from ragkpi.library.session import Session
 from ragkpi.measures.chance import Needed, corpus_size
 from ragkpi.measures.measure import Metric, MetricScores, Scores, score
-from ragkpi.questions.depth.answer import named_depths
 from ragkpi.questions.depth.study import (
     DEPTHS,
     Curve,
@@ -85,9 +84,10 @@ def curves_of_runs(
         study, *others = (decide_depth(one.plain, usual, limits, resampling) for one in rankings)
         studies.append(study)
         over_ties.append(others)
+    named = {depth for study in studies for depth in study.named_depths}
     if depths is None:  # the table has the depths of the verdict
-        usual = sorted({*usual, *named_depths(studies)})
-    named = [depth for depth in named_depths(studies) if depth <= usual[-1]]
+        usual = sorted({*usual, *named})
+    named = {depth for depth in named if depth <= usual[-1]}
     between = sorted({*usual_depths(usual[-1]), *named}.difference(usual))  # few show no bend
     metrics = [*values(usual), *at_each(_DRAWN, between, limits.needed)]
     curves, estimated = [], []

@@ -97,7 +97,6 @@ class Missed:
     query: IntArray  # (n,): as in `Judged`
     judgement: IntArray  # (n,): row in the judgements
     grade: IntArray  # (n,): rubric grade
-    level: IntArray  # (n,): judged level
     pool_rank: IntArray  # (n,): 0 for documents outside the pool
 
     def of(self, query: int) -> IntArray:
@@ -276,20 +275,20 @@ def _verdicts(proc: FloatArray, pct_proc: FloatArray) -> list[Fault]:
 def _missed(judged: Judged, judgements: Judgements, worth: FloatArray, cutoff: int) -> Missed:
     number = judgements.places_among(judged.queries)
     rows = np.flatnonzero(number[judgements.query] >= 0)
-    query, level = number[judgements.query[rows]], judgements.level[rows]
-    grade = evidence.grades(judged, level)
+    query = number[judgements.query[rows]]
+    grade = evidence.grades(judged, judgements.level[rows])
     pool = judged if judged.pool is None else judged.pool
     rank = np.zeros(len(judgements.level), dtype=np.int64)
     rank[pool.judgement] = pool.rank
     in_top = np.zeros(len(judgements.level), dtype=np.bool_)
     in_top[judged.judgement[judged.rank <= cutoff]] = True
     useful = (worth[query, grade] > 0) & ~in_top[rows]
-    query, level, grade, rows = query[useful], level[useful], grade[useful], rows[useful]
+    query, grade, rows = query[useful], grade[useful], rows[useful]
     depth = np.where(rank[rows] > 0, rank[rows], np.iinfo(np.int64).max)
     ids = np.array(judgements.document.take(rows).tolist(), dtype=object)
     _, by_id = np.unique(ids, return_inverse=True)
     order = np.lexsort((by_id, depth, -worth[query, grade], query))
-    return Missed(query[order], rows[order], grade[order], level[order], rank[rows[order]])
+    return Missed(query[order], rows[order], grade[order], rank[rows[order]])
 
 
 def metrics_of(cutoff: int) -> list[Metric]:
@@ -363,7 +362,6 @@ def diagnosis_answer(
         ),
         Column("document"),
         Column("grade", "integer", legend="of the rubric, 1 to 5, after the grade map"),
-        Column("level", "integer", role="detail", legend="as it was judged"),
         Column("pool_rank", "integer", legend="rank of the document in the pool"),
     ]
     blamed = blame(diagnosis, bootstrap) if diagnosis.grounded else None
@@ -396,9 +394,9 @@ def _rows(
     for row, name in zip(listed, names, strict=True):
         rank = int(missed.pool_rank[row])
         place = Cell(rank) if rank else Cell("not in it", style="text")
-        yield [*heads, *map(Cell, (name, int(missed.grade[row]), int(missed.level[row]))), place]
+        yield [*heads, Cell(name), Cell(int(missed.grade[row])), place]
     if not listed:
-        yield [*heads, *[Cell()] * 4]
+        yield [*heads, *[Cell()] * 3]
 
 
 def diagnosis_chart(
@@ -501,17 +499,12 @@ def _sentence(diagnosis: Diagnosis, blamed: Blame | None) -> str:
     share = _share(blamed.share)
     if blamed.resampled:
         share += _interval(low, high)
-    if blamed.decided and blamed.stage == "retrieval":
-        return (
-            f"Fix retrieval first: {share} of the lost gain comes from documents that the first "
-            "stage never returned."
-        )
     if blamed.decided:
-        share = f"{_share(1 - blamed.share)}{_interval(1 - high, 1 - low)}"
-        return (
-            f"Fix the reranker first: {share} of the lost gain is in the pool, but not in the top "
-            f"{cutoff}."
-        )
+        where = "comes from documents that the first stage never returned"
+        if blamed.stage == "the reranker":
+            share = f"{_share(1 - blamed.share)}{_interval(1 - high, 1 - low)}"
+            where = f"is in the pool, but not in the top {cutoff}"
+        return f"Fix {blamed.stage} first: {share} of the lost gain {where}."
     if blamed.losing < FEWEST:
         units = _SEVERAL[blamed.unit]
         return (

@@ -34,7 +34,6 @@ class Candidate:
     # The share of all uncertainty that its level removes: the mean over the metrics, and over the
     # lowest and the top level.
     share: float
-    runs: int  # number of runs that retrieve it
     rank: int  # its best rank
 
 
@@ -61,7 +60,6 @@ class Candidates(Sequence[Candidate]):
             holes.judgements.queries[holes.query[hole]],
             holes.document[hole],
             float(self._share[hole]),
-            int(holes.num_runs[hole]),
             int(holes.best_rank[hole]),
         )
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Annotated, Any, Literal, Unpack
 
@@ -40,18 +40,6 @@ class HolesResult(Result):
     """
 
     to_judge: Sequence[Candidate] = ()
-
-    def assessment_lines(self) -> Iterator[bytes]:
-        """Yield the lines of ``--assess``: a header, and a line per document to judge."""
-        yield b"query\tdocument\tshare\truns\tbest_rank\n"
-        for candidate in self.to_judge:
-            yield b"%b\t%b\t%.6g\t%d\t%d\n" % (
-                candidate.query,
-                candidate.document,
-                candidate.share,
-                candidate.runs,
-                candidate.rank,
-            )
 
 
 def holes(
@@ -130,7 +118,7 @@ def shell(
         Option(
             metavar="FILE",
             help="Write all documents worth judging, best rank first: tab-separated query, "
-            "document, share of the uncertainty, runs, best rank.",
+            "document, share of the uncertainty, best rank.",
         ),
     ] = None,
     **arguments: Any,
@@ -140,6 +128,8 @@ def shell(
     result = holes(qrels, by_path(runs), **arguments)
     if assess is not None:
         with replacing(assess, "--assess") as file:
-            file.writelines(result.assessment_lines())
+            file.write(b"query\tdocument\tshare\tbest_rank\n")
+            for one in result.to_judge:
+                file.write(b"%b\t%b\t%.6g\t%d\n" % (one.query, one.document, one.share, one.rank))
     output.write(result.report)
     output.draw(result.charts)
