@@ -370,17 +370,12 @@ def shell(
         words = words if baseline is None else with_baseline(words, baseline)
         runs = by_path(words)
         first = None if baseline is None else next(iter(runs))
-    chosen = {"-q": per_query, "--paper": paper}
-    for argument, option in (("pairs", "--all-pairs"), ("fail_if", "--fail-if"), ("by", "--by")):
-        chosen[option] = argument in arguments
-    for together in (
-        ("--all-pairs", "--paper", "-q"),
-        ("--all-pairs", "--paper", "--fail-if"),
-        ("--by", "--paper"),
-    ):
-        names = [option for option in together if chosen[option]]
-        if len(names) > 1:
-            raise UsageError(f"{' with '.join(names)}: each is a table of its own; expected one")
+    tables = {"--all-pairs": "pairs" in arguments, "--paper": paper, "-q": per_query}
+    if paper:
+        tables |= {"--fail-if": "fail_if" in arguments, "--by": "by" in arguments}
+    names = [option for option, is_chosen in tables.items() if is_chosen]
+    if len(names) > 1:
+        raise UsageError(f"{' with '.join(names)}: each is a table of its own; expected one")
     if against and not paper:
         raise UsageError(f"--against {against[0]}: only --paper marks runs; give it with it")
     inputs().hashed = output.is_signed(signature)

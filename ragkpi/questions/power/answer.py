@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from ragkpi.reports.layout import Answer, Cell, Column
 from ragkpi.statistics.power import Noise, least_difference, queries_needed, short_of_power
@@ -16,29 +15,24 @@ _COLUMNS = [
 ]
 
 
-@dataclass(frozen=True)
-class Plan:
-    """The plan: the queries for some `differences`, or the differences that `sizes` detect.
+def plan_answer(
+    noise: Noise,
+    power: float,
+    alpha: float,
+    differences: Sequence[float],
+    sizes: Sequence[int],
+    pilot: tuple[str, int, int] | None,
+) -> Answer:
+    """Return the queries for each of the `differences`, or the difference that `sizes` detect.
 
     `pilot` is the metric of two runs, their number of queries, and that of units; None without.
     """
-
-    noise: Noise
-    power: float
-    alpha: float
-    differences: Sequence[float]
-    sizes: Sequence[int]
-    pilot: tuple[str, int, int] | None
-
-
-def plan_answer(plan: Plan) -> Answer:
-    """Return a row for each difference, or number of queries, and a sentence on it."""
-    noise, how = plan.noise, (plan.noise, plan.power, plan.alpha)
-    rows: list[tuple[float, int | None]] = [(d, queries_needed(d, *how)) for d in plan.differences]
-    rows += [(least_difference(number, *how), number) for number in plan.sizes]
-    of = f" of {plan.pilot[0]}" if plan.pilot else ""
-    sure = f"with a power of {exact_percent(plan.power)} at p < {plan.alpha:.2g}"
-    if plan.sizes:
+    how = noise, power, alpha
+    rows: list[tuple[float, int | None]] = [(d, queries_needed(d, *how)) for d in differences]
+    rows += [(least_difference(number, *how), number) for number in sizes]
+    of = f" of {pilot[0]}" if pilot else ""
+    sure = f"with a power of {exact_percent(power)} at p < {alpha:.2g}"
+    if sizes:
         each = joined([f"{n} of {rounded(d, 'decimal')}" for d, n in rows])
         said = f"Queries and the difference{of} that they detect {sure}: {each}."
     else:
@@ -52,8 +46,8 @@ def plan_answer(plan: Plan) -> Answer:
         effect = rounded(noise.design_effect, "decimal", 2)
         explanation.append(f"clusters: {effect} queries are as informative as one")
     notes = []
-    if plan.pilot:
-        _, queries, units = plan.pilot
+    if pilot:
+        _, queries, units = pilot
         short = short_of_power(units)
         least, most = map(exact_percent, (min(short.values()), max(short.values())))
         notes.append(

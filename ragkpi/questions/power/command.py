@@ -18,7 +18,7 @@ from ragkpi.library.options import Estimating, Measures
 from ragkpi.library.result import Result
 from ragkpi.library.runs import AnyQrels, Runs, by_path, named_runs
 from ragkpi.library.stored import is_result, scored_runs, with_results
-from ragkpi.questions.power.answer import Plan, plan_answer
+from ragkpi.questions.power.answer import plan_answer
 from ragkpi.statistics.paired import Procedure, comparable_samples
 from ragkpi.statistics.power import Noise, noise_of
 from ragkpi.statistics.replicates import systems_of
@@ -118,8 +118,8 @@ def power(
         )
         if min(sizes) < 2:
             raise UsageError(f"{spell('sample_size')} {sample_size}: expected 2 queries or more")
-    plan = Plan(noise, power, 1 - bootstrap.level, differences, sizes, pilot)
-    return Result(plan_answer(plan), None, tuple(session.notes))
+    answer = plan_answer(noise, power, 1 - bootstrap.level, differences, sizes, pilot)
+    return Result(answer, None, tuple(session.notes))
 
 
 def _differences(value: float | str | Sequence[float]) -> list[float]:
