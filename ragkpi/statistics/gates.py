@@ -91,31 +91,31 @@ class BaselineGate:
         doubt: tuple[str, str],
     ) -> str:
         """Describe a difference, with the numbers that it rests on."""
-        sign, change = difference.metric.measure.sign, difference.difference
+        change, interval = difference.difference, difference.interval
         margin = self.margin.below(difference.baseline)
+        end = -difference.metric.measure.sign * margin
         value, reference, allowed = _alike(change, difference.summary, difference.baseline, margin)
-        apart, low, high, end = _alike(
-            change, change, *difference.interval, -sign * margin, signed=True
-        )
+        apart, low, high, end_text = _alike(change, change, *interval, end, signed=True)
+        limits = [f"limit: {end_text if margin else 0} at {self.procedure.bootstrap.percent}"]
         if self.decided_by == "worse":
             by = f"more than {allowed} " if margin else ""
-            claim, within = f"{'not ' * passed}significantly {by}worse than", ""
-            p = f", {difference.p_in_words}"
+            claim, p = (
+                f"{'not ' * passed}significantly {by}worse than",
+                f", {difference.p_in_words}",
+            )
         else:  # p tests a difference of 0, which is not what non-inferiority asks
             claim, p = f"{'' if passed else 'not shown to be '}non-inferior to", ""
-            within = f" within {allowed}" if margin else ""
-        limits = [f"limit: {end if margin else 0} at {self.procedure.bootstrap.percent}"]
-        if math.isnan(difference.interval.low):
+            reference += f" within {allowed}" if margin else ""
+            if failed != interval:
+                bounds = ", ".join(_alike(change, *failed, signed=True))
+                limits.append(f"with one more query that fails completely [{bounds}]")
+        if math.isnan(interval.low):
             limits.append("no interval of the difference is valid")
-        elif self.decided_by == "noninferior" and failed != difference.interval:
-            bounds = ", ".join(_alike(change, *failed, signed=True))
-            limits.append(f"with one more query that fails completely [{bounds}]")
-        limits += [self.unknown] if self.unknown else []
         words, reason = doubt
         return (
-            f"{value} is {claim} {baseline}'s {reference}{within}"
-            f"{words and f' {words}'}: {apart} [{low}, {high}]{p} "
-            f"({'; '.join(limits)}){reason and f'; in doubt: {reason}'}"
+            f"{value} is {claim} {baseline}'s {reference}{words and f' {words}'}: "
+            f"{apart} [{low}, {high}]{p} ({'; '.join(filter(None, [*limits, self.unknown]))})"
+            f"{reason and f'; in doubt: {reason}'}"
         )
 
     def unseen(self, difference: Difference) -> str:
