@@ -217,7 +217,9 @@ def report_document(
         ],
         "per_query": {m.name: _per_query(runs, m) for m in numeric if m.is_printed("query")},
         "slices": slices,
-        "details": [detail.document() for detail in details],
+        "details": [
+            {**detail, "documents": [*map(decoded, detail["documents"])]} for detail in details
+        ],
         "texts": {decoded(name): _text(text) for name, text in sorted(of_documents.items())},
     }
     if bounds:

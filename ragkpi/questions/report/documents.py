@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence, Set
-from dataclasses import dataclass
 from typing import Any, Literal, TypeAlias
 
 import numpy as np
@@ -15,7 +14,6 @@ from ragkpi.questions.report.standings import ReportedRun
 from ragkpi.ranking.judged import Judged, Settings
 from ragkpi.ranking.judgements import Judgements
 from ragkpi.ranking.reading import DEEPEST, Hits, RunParts
-from ragkpi.wording import decoded
 
 DEPTH = 100  # documents to show per query and run
 _MOST_PLACES = 100_000  # in all rankings together: about 2 MB
@@ -24,30 +22,8 @@ _MOST_PLACES = 100_000  # in all rankings together: about 2 MB
 _Rankings: TypeAlias = Mapping[int, Sequence[tuple[bytes, int]]]
 
 
-@dataclass(frozen=True)
-class QueryDetail:
-    """A query, by number, and its documents: top documents of runs, and relevant ones.
-
-    Attributes
-    ----------
-    levels, pool_ranks
-        Of each document; None if it is unjudged, or not in the pool. Without a pool, no ranks.
-    rankings
-        For each run its first documents, as indices in `documents`.
-    below
-        For each run the relevant documents further down, and their ranks.
-    """
-
-    query: int
-    documents: list[bytes]
-    levels: list[int | None]
-    pool_ranks: list[int | None]
-    rankings: list[list[int]]
-    below: list[list[list[int]]]
-
-    def document(self) -> dict[str, Any]:
-        """Return the query as a JSON object."""
-        return {**vars(self), "documents": [decoded(name) for name in self.documents]}
+Detail = dict[str, Any]
+"""A query and its documents under ``schema.json#/$defs/query_detail``, with ids as bytes."""
 
 
 def telling_queries(runs: Sequence[ReportedRun], main: Metric, most: int) -> list[int]:
@@ -64,7 +40,7 @@ def telling_queries(runs: Sequence[ReportedRun], main: Metric, most: int) -> lis
 
 def query_details(
     session: Session, runs: Sequence[ReportedRun], hits: Sequence[Hits], queries: Sequence[int]
-) -> list[QueryDetail]:
+) -> list[Detail]:
     """Collect the documents of queries, by number, down to `DEPTH` of each run.
 
     `hits` were read with the names of documents to that depth.
@@ -109,7 +85,7 @@ def _detail(
     rankings: Sequence[_Rankings],
     pool: _Rankings,
     judgements: Judgements,
-) -> QueryDetail:
+) -> Detail:
     """Collect the documents of a query."""
     number = judgements.index[id_]
     rows = np.arange(judgements.starts[number], judgements.starts[number + 1])
@@ -126,14 +102,14 @@ def _detail(
         rank_of = dict(zip(run.judgement[hits].tolist(), run.rank[hits].tolist(), strict=True))
         ranks = [[place[name], rank_of.get(row, 0)] for name, row in relevant]
         below.append([pair for pair in ranks if pair[1] > len(top)])
-    return QueryDetail(
-        query,
-        list(place),
-        [level if level >= 0 else None for level in levels],
-        [pool_rank.get(name) for name in place] if pool else [],
-        [[place[name] for name, _ in top] for top in tops],
-        below,
-    )
+    return {
+        "query": query,
+        "documents": list(place),
+        "levels": [level if level >= 0 else None for level in levels],
+        "pool_ranks": [pool_rank.get(name) for name in place] if pool else [],
+        "rankings": [[place[name] for name, _ in top] for top in tops],
+        "below": below,
+    }
 
 
 BUDGET = 3_800_000  # bytes of all texts of documents together
@@ -145,7 +121,7 @@ TextSource = str | Mapping[bytes, Text] | None  # the path of a file of texts, o
 
 
 def page_texts(
-    details: Sequence[QueryDetail],
+    details: Sequence[Detail],
     queries: Collection[bytes],
     query_texts: TextSource,
     document_texts: TextSource,
@@ -155,7 +131,7 @@ def page_texts(
 
     Run files can contain texts, used for ids without another text. Texts are cut so that all fit.
     """
-    names = {name for detail in details for name in detail.documents}
+    names = {name for detail in details for name in detail["documents"]}
     documents: dict[bytes, Text] = {}
     of_queries: dict[bytes, Text] = {}
     for path in run_files:
@@ -167,9 +143,9 @@ def page_texts(
     favoured = {
         name
         for detail in details
-        for document, name in enumerate(detail.documents)
-        if (detail.levels[document] or 0) > 0
-        or any(document in ranking[:_FIRST] for ranking in detail.rankings)
+        for document, name in enumerate(detail["documents"])
+        if (detail["levels"][document] or 0) > 0
+        or any(document in ranking[:_FIRST] for ranking in detail["rankings"])
     }
     shares = sum(_FAVOUR if id_ in favoured else 1 for id_ in documents)
     share = BUDGET // max(shares, 1)
