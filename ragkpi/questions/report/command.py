@@ -5,7 +5,6 @@ from __future__ import annotations
 import base64
 import hashlib
 import html
-import json
 import os
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -106,6 +105,7 @@ def report_page(data: Mapping[str, Any]) -> HtmlReport:
     environment = jinja2.Environment(
         autoescape=True, undefined=jinja2.StrictUndefined, trim_blocks=True
     )
+    environment.policies["json.dumps_kwargs"] = {"ensure_ascii": False, "separators": (",", ":")}
     template = environment.from_string((folder / "page.html.jinja").read_text("utf-8"))
     bokeh = files("bokeh") / "server" / "static" / "js"
     charts = [(bokeh / name).read_text("utf-8") for name in _CHART_SCRIPTS]
@@ -115,24 +115,12 @@ def report_page(data: Mapping[str, Any]) -> HtmlReport:
     hashes = [hashlib.sha256(script.encode("utf-8")).digest() for script in scripts]
     page = template.render(
         data=data,
-        json=embedded_json(data),
         style=(folder / "page.css").read_text("utf-8"),
         scripts=scripts,
         hashes=" ".join(f"'sha256-{base64.b64encode(one).decode()}'" for one in hashes),
     )
+    page = page.encode("utf-8", "backslashreplace").decode("utf-8")  # lone surrogates
     return HtmlReport(page, data)
-
-
-def embedded_json(data: Mapping[str, Any]) -> str:
-    r"""Write JSON that cannot end the HTML element around it.
-
-    ``<``, ``>`` and ``&`` become ``\u003c`` and the like, which JSON parsers undo.
-    """
-    text = json.dumps(data, ensure_ascii=False, separators=(",", ":"))
-    text = text.encode("utf-8", "backslashreplace").decode("utf-8")  # lone surrogates
-    for character in "<>&\u2028\u2029":
-        text = text.replace(character, f"\\u{ord(character):04x}")
-    return text
 
 
 def report(
