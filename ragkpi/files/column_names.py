@@ -43,6 +43,8 @@ DOCUMENT = _words(
     "docno doc_id docid doc_no corpus_id document_id passage_id segment_id chunk_id "
     "node_id wikipedia_id pid did doc_path doc_uri doc_url cord_id file_id doc document"
 )
+# Words in the names of ids that users choose, next to an id of a database.
+ID_WORDS = frozenset(_words("id uuid guid oid pk key slug uri url"))
 # Names of ids that a database can generate, like `id`.
 OF_DATABASES = ("point_id", "datapoint_id", "object_id")
 SCORE = _words(

@@ -135,14 +135,14 @@ def _add(facts: Facts, value: Any, outer: str = "", path: str = "", depth: int =
             _add(facts, one, outer, f"{path}.{key}" if path else key, depth + 1)
     elif not isinstance(value, list):
         columns.setdefault(path or "@value", []).append(value)
-    elif len(value) == 1 and is_scalar(value[0]) and (outer or _is_label(path, value)):
+    elif (
+        len(value) == 1
+        and is_scalar(value[0])
+        and (outer or (last_name(path) in fields.LEVEL and not is_number(value[0])))
+    ):
         columns.setdefault(path, []).append(value[0])  # a field of a search engine, a label
     else:
         _add_list(facts, whole or "@value", value, depth)
-
-
-def _is_label(path: str, value: Sequence[Any]) -> bool:
-    return last_name(path) in fields.LEVEL and not are_numbers(value)
 
 
 def _add_object(facts: Facts, path: str, value: Mapping[str, Any]) -> None:
@@ -575,7 +575,15 @@ class _Search:
         ids = _near(listing.of_name(("id", *fields.OF_DATABASES), are_scalars))
         if near := _near(of_document) or ([] if ids else of_document):
             return fields.rivals(near, names), True
-        sources = _near(listing.of_name(fields.SOURCES[:-1], are_scalars))
+        # If a database can generate the id, the users' own id can be in an object next to it.
+        taken = (*fields.QUERY, *fields.RUN_ID, "id")
+        given = [
+            path
+            for path, values in listing.columns.items()
+            if name_above(path) in fields.WRAPPERS and last_name(path) not in taken
+            if not fields.ID_WORDS.isdisjoint(last_name(path).split("_")) and are_scalars(values)
+        ]
+        sources = _near(listing.of_name(fields.SOURCES[:-1], are_scalars)) or (given if ids else [])
         return [*sources[:1], *ids[:1]], False
 
     def _beside(self, listing: Listing) -> Mapping[str, str]:

@@ -51,7 +51,7 @@ def _read_whole(source: Source, kind: Kind, shape: Shape | None) -> Iterator[Doc
         root: Root = "$" if text.next() == "{" else "$[]"
         if root == "$[]" and text.next() != "[":
             raise no_object(text.file, 1)
-        some = list(itertools.islice(text.copy().entries(), LOOKED_AT))
+        some = list(itertools.islice(JsonText(text.file, text.text, _WHOLE).entries(), LOOKED_AT))
         records = [value for _, value, _ in some]
         records = [{key: value for _, value, key in some}] if root == "$" else records
         find = partial(recognise, records, kind, root=root)

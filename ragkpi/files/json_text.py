@@ -66,10 +66,6 @@ class JsonText:
         self._expected = expected
         self._position, self._line = 0, of_line or 1
 
-    def copy(self) -> JsonText:
-        """Return a cursor at the beginning of the same text."""
-        return JsonText(self.file, self.text, self._expected, self.of_line)
-
     def end(self) -> None:
         """Refuse anything but whitespace after the cursor."""
         if self.next():

@@ -143,7 +143,7 @@ def collect_qrels(file: str, records: Iterable[DocumentColumns]) -> QrelsColumns
     """Gather the records of qrels into columns; `InputError` if there are none."""
     some = list(records)
     if not any(of.documents for of in some):
-        raise no_judgements(file)
+        raise InputError(file, None, "contains no judgements", "expected at least one")
     judged = some[0]._replace(
         queries=[query for of in some for query in of.queries],
         counts=[count for of in some for count in of.counts],
@@ -545,8 +545,12 @@ def shape_for(kind: Kind, file: str, user: Shape | None, find: Finder) -> Shape:
     found = find({} if user is None else user.given or {})
     if found.fault and user is not None and (found.advice or "list" in user.required):
         return user
+    if found.advice:
+        error = SeparateRankingsError if found.stack else InputError
+        raise error(file, None, visible(found.fault), found.advice)
     if found.fault:
-        raise unsettled_names(kind, file, found)
+        maps = [MapChoice(map_text(of)) for of in found.maps]
+        raise unsettled(kind, file, visible(found.fault), maps)
     shape = mapped(found.map, kind)._replace(name="recognised", required=())
     if user is None and not found.is_plain:
         warnings.warn(f"{file}: read as: {visible(map_text(found.map))}", RagkpiNote, stacklevel=2)
@@ -560,18 +564,3 @@ def shape_for(kind: Kind, file: str, user: Shape | None, find: Finder) -> Shape:
         repeated="dropped" if dropped else "refused",
         required=user.required if user else (),
     )
-
-
-def no_judgements(file: str) -> InputError:
-    """Return the error for qrels without judgements."""
-    return InputError(file, None, "contains no judgements", "expected at least one")
-
-
-def unsettled_names(kind: Kind, file: str, found: Recognition) -> InputError:
-    """Return the error for records whose names are ambiguous or unknown."""
-    fault = visible(found.fault)
-    error = unsettled(kind, file, fault, [MapChoice(map_text(of)) for of in found.maps])
-    if not found.advice:
-        return error
-    kind_of_error = SeparateRankingsError if found.stack else InputError
-    return kind_of_error(file, None, fault, found.advice)

@@ -178,8 +178,10 @@ def _documents(table: TableFile, kind: Kind, user: Shape | None) -> Iterator[Doc
     if kind == "qrels" and user is None and len(table.names) == 2 and not shape.list:
         shape = shape._replace(level="")
     lists = {path.removesuffix("[]") for path in (shape.list, shape.scores, shape.levels)}
-    nested = (of for of in (shape.query, shape.doc, shape.score) if "." in of)
-    inner = {path.partition(".")[0] for path in nested}
+    parts = (shape.query, shape.list, shape.doc, shape.score, shape.rank, shape.level)
+    inner = {
+        of for of in table.names if any(path.startswith((f"{of}.", f"{of}[")) for path in parts)
+    }
 
     def value_of(name: str, cell: Any) -> Any:
         if name in lists and isinstance(cell, str):
