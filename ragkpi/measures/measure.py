@@ -75,6 +75,7 @@ def _count(sums: FloatArray, count: FloatArray | int) -> FloatArray:
 
 
 def _with_value(aggregate: Aggregate, sums: FloatArray, count: FloatArray | int) -> FloatArray:
+    """Count the queries of a summary; 0 where the summary is NA."""
     with np.errstate(divide="ignore", invalid="ignore"):
         has_value = ~np.isnan(aggregate.summary(sums, count))
     return np.where(has_value, np.asarray(count, dtype=np.float64), 0.0)
@@ -88,11 +89,6 @@ def _exp_mean(sums: FloatArray, count: FloatArray | int) -> FloatArray:
 MEAN = Aggregate("mean over queries", first, _mean, rises_with_first=True)
 SUM = Aggregate("sum over queries", first, _sum)
 COUNT = Aggregate("number of queries", first, _count, prints="summary", kind="count")
-
-
-def count_of(aggregate: Aggregate) -> Aggregate:
-    """Return the aggregate that counts the queries of a summary; 0 where the summary is NA."""
-    return replace(COUNT, summary=partial(_with_value, aggregate))
 
 
 # trec_eval's stand-in for 0 in geometric means.
@@ -214,7 +210,6 @@ COUNTS_HOLES = Bounds("none", reason="it counts the unjudged documents themselve
 SKIPS_HOLES = Bounds("none", reason="it does not treat unjudged documents as not relevant")
 OTHER_HOLES = Bounds("none", reason="the pool has unjudged documents of its own")
 CHANCE_ALONE = Bounds("none", reason="it depends on the random baseline and not on the run")
-COUNTED = Bounds("none", reason="it counts queries")
 COSTLY = Bounds("none", reason="each ranking would be judged thousands of times")
 
 CORNERS = Bounds("corners")
@@ -292,12 +287,12 @@ class Measure:
         return replace(
             self,
             name=f"num_q_{self.name}",
-            aggregate=count_of(self.aggregate),
+            aggregate=replace(COUNT, summary=partial(_with_value, self.aggregate)),
             style="integer",
             cautions=(),
             aliases=(),
             better="neither",
-            bounds=COUNTED,
+            bounds=Bounds("none", reason="it counts queries"),
             ties="unproven",
             question="counts",
         )

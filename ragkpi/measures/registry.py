@@ -71,7 +71,7 @@ NICKNAMES: Mapping[str, Sequence[str]] = {
     ],
     "rag": [
         *("ra_nwg", "proc", "pct_proc", "pct_proc_rom", "n_recall4", "n_recall5"),
-        *("precision4", "harm", "harm_u", "num_q_fallback", "unj.10,30"),
+        *("precision4", "harm", "harm_u", "unj.10,30"),
     ],
     "kpi": [
         *("ndcg_cut.10,25,50,100", "map_cut.100", "recip_rank.10", "recall.25,50,100"),
@@ -104,21 +104,18 @@ def builtin_measures() -> Mapping[str, Measure]:
     }
 
 
-# The position of typed text: the number of the request, and of its parameter.
-_Position = tuple[int, int]
-
-
 @dataclass
 class _Requests:
     """All parameters that a command line requests of one measure at one level."""
 
     typed: list[Parameters] = field(default_factory=list)  # replace the defaults
     from_nicknames: list[Parameters] = field(default_factory=list)  # add to the defaults
-    positions: dict[str | None, _Position] = field(default_factory=dict)  # by suffix; None: plain
+    # The numbers of the request and of its parameter, by suffix; None for the bare name.
+    positions: dict[str | None, tuple[int, int]] = field(default_factory=dict)
 
     def metrics(
         self, measure: Measure, level: int | None, printed_place: Iterator[int]
-    ) -> Iterator[tuple[_Position, Metric]]:
+    ) -> Iterator[tuple[tuple[int, int], Metric]]:
         """Yield each metric and the position where it was typed, cutoffs ascending."""
         grammar, positions = measure.parameters, self.positions
         chosen = [*self.typed, *self.from_nicknames]

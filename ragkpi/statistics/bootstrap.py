@@ -409,10 +409,6 @@ def mid_p(successes: float, n: float, level: float) -> Interval:
     Source:     H. O. Lancaster, 1961; G. Berry and P. Armitage, Mid-P confidence intervals: a
                 brief review, The Statistician 44, 1995
 
-    The coverage of a 95% interval, summed over all outcomes, for rates from 0.01 to 0.99: minimum
-    91.9% and mean 96.6% at n = 12, 92.5% and 95.5% at 50. Wilson's: 84.4% and 95.4% at 12, 89.5%
-    and 95.2% at 50.
-
     >>> mid_p(12, 12, 0.95)
     Interval(low=0.7790778081..., high=1.0)
     """
@@ -502,12 +498,7 @@ def _interval_from_rate(statistics: FloatArray, aggregate: Aggregate, level: flo
 
 
 def few_queries_note(runs: Iterable[Scores], bootstrap: Bootstrap) -> str:
-    """Return a note that bootstrap intervals of few queries are too narrow, or "".
-
-    Simulated coverage of 95% percentile intervals: means of uniform, beta(2, 3) and P_10 values and
-    of differences of two runs, 74% at n = 3, 91% at 12 and 94% at 49; of skewed values, 87% at 12.
-    Geometric means, 78 to 91% at 12 and 92 to 95% at 100.
-    """
+    """Return a note that bootstrap intervals of few queries are too narrow, or ""."""
     sizes = [
         sample.units
         for run in runs

@@ -67,10 +67,9 @@ class Panel:
         """Return whether two judges both judged each document, (n,)."""
         return np.asarray((self.by_judge[:, [first, second]] >= 0).all(axis=1))
 
-    def levels(self, judge: int | slice = slice(None)) -> IntArray:
-        """Return the ascending levels of one judge, or of all."""
-        by_judge = self.by_judge[:, judge]
-        return np.unique(by_judge[by_judge >= 0])
+    def levels(self) -> IntArray:
+        """Return the ascending levels of all judges."""
+        return np.unique(self.by_judge[self.by_judge >= 0])
 
 
 def panel(names: Sequence[str], judges: Sequence[Judgements]) -> Panel:
