@@ -197,10 +197,10 @@ def test_a_pool_may_be_in_memory(ragkpi):
 
 
 def test_intervals_are_those_of_the_command(ragkpi):
-    found = library.evaluate(QRELS, RUN, "map").ci(resamples=300, seed=3, confidence=0.9)
+    found = library.evaluate(QRELS, RUN, "map", ci=True, resamples=300, seed=3, confidence=0.9)
     options = ["--resamples", 300, "--seed", 3, "--confidence", 0.9, "-m", "map"]
     line = ragkpi("eval", "--ci", *options, "qrels.txt", "reranked.run", folder=FIXTURES).out
-    assert [f"{bound:.4f}" for bound in found["map"]] == line.decode().split()[3:]
+    assert [f"{bound:.4f}" for bound in found.intervals["map"]] == line.decode().split()[3:]
 
 
 @pytest.mark.parametrize(

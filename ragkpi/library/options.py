@@ -515,7 +515,7 @@ class Gating(TypedDict, total=False):
     Attributes
     ----------
     fail_under
-        The limits of values: ``{"ndcg_cut_10": 0.35}``, also of groups of queries.
+        The limits of values: ``{"ndcg_cut_10": 0.35}``.
     fail_under_baseline
         A run, or a path of a run or of a saved result.
     gate_by
@@ -527,8 +527,8 @@ class Gating(TypedDict, total=False):
         list[str],
         Option(
             metavar="NAME=LIMIT",
-            help="Exit with status 3 if a value is worse than a limit: ndcg_cut_10=0.35, or "
-            "lang=de:ndcg_cut_10=0.4 with --by. Repeatable.",
+            help="Exit with status 3 if a value is worse than a limit: ndcg_cut_10=0.35; "
+            "repeatable.",
         ),
     ]
     fail_under_baseline: Annotated[

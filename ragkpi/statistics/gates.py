@@ -24,23 +24,10 @@ from ragkpi.wording import as_json, counted, rounded
 
 @dataclass(frozen=True)
 class Gate:
-    """The worst allowed value: the lowest, or the highest if lower is better.
-
-    ``lang=de:ndcg_cut_10`` limits the value of one slice, ``lang=*:ndcg_cut_10`` that of each by
-    ``lang``.
-    """
+    """The worst allowed value: the lowest, or the highest if lower is better."""
 
     name: str
     limit: float
-
-    @property
-    def metric(self) -> str:
-        """The name of the value, without the slice."""
-        return self.name.rpartition(":")[2]
-
-    def is_of(self, by: str, label: str) -> bool:
-        """Return whether the gate limits a slice."""
-        return self.name.rpartition(":")[0] in (f"{by}={label}", f"{by}=*")
 
 
 @dataclass(frozen=True)
@@ -262,7 +249,7 @@ def _finite(text: str) -> float | None:
 
 def refuse_idle(gate: Gate, metrics: Iterable[Metric]) -> None:
     """Raise `UsageError` for a limit that all or no values keep, or if no value is better."""
-    metric = _named(gate.metric, metrics)
+    metric = _named(gate.name, metrics)
     measure, begin = metric.measure, f"{spell('fail_under')} {gate.name}={gate.limit:g}"
     if not metric.is_comparable:
         raise UsageError(f"{begin}: no value of {metric.name} is better than another")
@@ -298,7 +285,7 @@ def limit_verdict(run: str, scores: Scores, gate: Gate) -> Verdict:
 
     Gates name metrics as printed (``ndcg_cut_10``) or as in ``-m`` (``ndcg_cut.10``).
     """
-    return _verdict(run, scores[_named(gate.metric, scores.metrics).name], gate.limit)
+    return _verdict(run, scores[_named(gate.name, scores.metrics).name], gate.limit)
 
 
 def _verdict(run: str, column: MetricScores, limit: float, against: str = "") -> Verdict:

@@ -41,7 +41,7 @@ of_rows: ragkpi.RunResult = ragkpi.evaluate(qrels, rows)
 several: ragkpi.RunResults = ragkpi.evaluate(qrels, {"a": run, "b": run}, problems="kept")
 in_a_list: ragkpi.RunResults = ragkpi.evaluate(qrels, [run, run])
 again: ragkpi.RunResult = ragkpi.evaluate(ragkpi.read_qrels("qrels.txt"), ragkpi.read_run("r"))
-low = one.ci(method="percentile", seed=1)["P_1"].low
+low = ragkpi.evaluate(qrels, run, "P.1", ci=True, ci_method="percentile").intervals["P_1"].low
 compared = ragkpi.compare(qrels, {"a": run, "b": run}, "map", test="sign", confidence=0.9)
 judged = ragkpi.read_qrels("qrels.txt")
 levels: dict[str, float] = judged["q1"]

@@ -28,11 +28,9 @@ from ragkpi.library.options import (
     Gating,
     Measures,
     PerQuery,
-    Resampling,
     less_common,
     of_trec_eval,
     one_of,
-    refuse_unknown,
     whole,
 )
 from ragkpi.library.result import Result
@@ -48,7 +46,7 @@ from ragkpi.library.runs import (
     named_run,
     runs_of,
 )
-from ragkpi.library.session import Evaluations, OnProblem, refuse_alone
+from ragkpi.library.session import Evaluations, OnProblem
 from ragkpi.library.systems import by_system
 from ragkpi.measures.measure import Scores
 from ragkpi.ranking.notes import missing_notes
@@ -56,7 +54,6 @@ from ragkpi.reports.names import system_of
 from ragkpi.reports.output_files import output_file
 from ragkpi.reports.renderers import REPORT_FORMATS
 from ragkpi.reports.trec_lines import NAME_WIDTH, Lines, trec_lines
-from ragkpi.statistics.decisions import Method
 from ragkpi.wording import decoded
 
 if TYPE_CHECKING:  # few evaluations have intervals, gates or slices
@@ -84,7 +81,7 @@ class EvaluationResult(Result):
         return self.report.gates
 
     def plot(self, size: Literal["screen", "column", "page"] = "screen") -> Any:
-        """Draw runs with their intervals, or one run query by query, as a matplotlib figure."""
+        """Draw runs with their intervals as a matplotlib figure."""
         from ragkpi.questions.evaluate.charts import evaluation_charts
 
         return Result(self.report, partial(evaluation_charts, self.report)).plot(size)
@@ -175,46 +172,16 @@ class RunResult(EvaluationResult):
         per_query, summary
             Whether to include the lines of queries, and those over all queries.
         """
-        ((name, scores),) = self.report.runs.items()
         width = NAME_WIDTH + (values == "standardized")
-        found = self.report.intervals.get(name, {})
-        yield from trec_lines(scores, per_query, summary, width, digits, found)
+        yield from trec_lines(self.scores, per_query, summary, width, digits, self.intervals)
         if self.signature is not None and signature != "none":
             text = self.signature.long() if signature == "long" else self.signature.short()
             yield f"{'signature':<{NAME_WIDTH}}\tall\t{text}\n".encode()
 
-    def ci(
-        self,
-        *,
-        method: Method | None = None,
-        **how: Unpack[Resampling],
-    ) -> dict[str, Interval]:
-        """Compute confidence intervals over queries, by printed name.
-
-        Parameters
-        ----------
-        method
-            ``"score"`` (None) is the score interval of a mean between 0 and 1, mid-p of a rate
-            and Student's of the logarithms of a geometric mean; the rest is resampled.
-            ``"percentile"`` resamples all.
-        how
-            See `Resampling`: ``resamples``, ``seed``, ``confidence``.
-        """
-        from ragkpi.statistics.bootstrap import few_queries_note
-        from ragkpi.statistics.replicates import intervals_of
-
-        refuse_unknown(how, Resampling)
-        clusters = None
-        if how.get("cluster") is not None:
-            from ragkpi.library.slices import groups_of  # which few results need
-
-            clusters = groups_of(None, how["cluster"]).clusters or {}
-            refuse_alone(self.scores.queries, clusters)
-        bootstrap = bootstrap_of(how, method, clusters)
-        few = few_queries_note([self.scores], bootstrap)
-        if few:
-            interface().note(few)
-        return intervals_of(self.scores, bootstrap)
+    @property
+    def intervals(self) -> Mapping[str, Interval]:
+        """The confidence intervals of a call with ``ci=True``, by printed name."""
+        return next(iter(self.report.intervals.values()), {})
 
     @cached_property
     def rows(self) -> list[dict[str, Any]]:
@@ -266,7 +233,9 @@ class EvaluationArguments(Estimating, Gating, total=False):
     Attributes
     ----------
     ci, ci_method
-        As for `RunResult.ci`.
+        Whether to compute confidence intervals over queries. ``"score"`` (None) is the score
+        interval of a mean between 0 and 1, mid-p of a rate and Student's of the logarithms of a
+        geometric mean; the rest is resampled. ``"percentile"`` resamples all.
     by
         Labels of queries, a path or ``{kind: {query: label}}``.
     problems
@@ -370,8 +339,8 @@ def evaluate(
     {'recip_rank': 0.75, 'P_1': 0.5, 'bor_1': 8.965784284662087}
     >>> result.per_query["q1"]
     {'recip_rank': 0.5, 'P_1': 0.0, 'bor_1': -inf}
-    >>> result.ci(method="percentile", seed=1)["recip_rank"]
-    Interval(low=0.5, high=1.0)
+    >>> ragkpi.evaluate(qrels, run, "recip_rank", ci=True, ci_method="percentile").intervals
+    {'recip_rank': Interval(low=0.5, high=1.0)}
     >>> print(ragkpi.evaluate(qrels, {"mine": run, "better": qrels}, "P.1"))
     run          P_1
     ────────────────

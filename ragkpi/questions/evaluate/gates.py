@@ -8,14 +8,13 @@ from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from typing import Any, get_args
 
-from ragkpi.errors import DataError, UsageError
+from ragkpi.errors import UsageError
 from ragkpi.evaluation import RunOrPath
 from ragkpi.interface import spell
 from ragkpi.library.doubts import Contender, names_needed, verdicts_against
 from ragkpi.library.options import Gating, one_of
 from ragkpi.library.runs import are_seeds, files_of, run_of, seeds_of
-from ragkpi.library.session import Evaluations, Session, queries_of
-from ragkpi.library.slices import QuerySlice, slices_of
+from ragkpi.library.session import Evaluations, Session
 from ragkpi.library.stored import StoredResult, open_run
 from ragkpi.measures.measure import Metric, Scores
 from ragkpi.measures.registry import find_metrics
@@ -33,7 +32,7 @@ from ragkpi.statistics.gates import (
     refuse_idle,
 )
 from ragkpi.statistics.paired import Procedure
-from ragkpi.wording import listed, visible
+from ragkpi.wording import visible
 
 
 def _baseline_of(path: str) -> StoredResult | RunOrPath:
@@ -67,7 +66,7 @@ class Gates:
         names, of_limits = {metric.name for metric in metrics}, list[Metric]()
         if not session.requests:
             with suppress(UsageError, ValueError):  # refused below, with the available values
-                of_limits = find_metrics([gate.metric for gate in self.limits])
+                of_limits = find_metrics([gate.name for gate in self.limits])
         every = [*metrics, *(metric for metric in of_limits if metric.name not in names)]
         for gate in self.limits:
             refuse_idle(gate, every)
@@ -93,21 +92,12 @@ class Gates:
     ) -> list[Verdict]:
         """Test every run against limits and baselines.
 
-        `names` are those of the runs in the result by their names in the call. Baselines, and
-        limits without a slice, concern the values over all queries.
+        `names` are those of the runs in the result by their names in the call.
         """
-        queries = queries_of(scores[run] for run in names)
-        slices = slices_of(evaluated.session.labels, queries)
-        limited = [(gate, _slices_of(gate, slices, queries)) for gate in self.limits]
         against = self._against_baseline(names, scores, evaluated)
         every: list[Verdict] = []
         for run, name in names.items():
-            for limit, parts in limited:
-                if parts is None:
-                    every.append(limit_verdict(name, scores[run], limit))
-                for part in parts or ():
-                    verdict = limit_verdict(name, part.of(scores[run]), limit)
-                    every.append(replace(verdict, name=f"{visible(part.name)}:{verdict.name}"))
+            every += [limit_verdict(name, scores[run], limit) for limit in self.limits]
             every += against.get(run, ())
         return every
 
@@ -131,27 +121,6 @@ class Gates:
         runs = [Contender(run, names[run], of) for run, of in of_runs.items()]
         against = Contender(system_of(other), system_of(other), there)
         return verdicts_against(against, runs, gate, evaluated)
-
-
-def _slices_of(
-    gate: Gate, slices: Sequence[QuerySlice], queries: Sequence[bytes]
-) -> list[QuerySlice] | None:
-    """Return the slices that a gate limits; None if it limits the value over all queries."""
-    if gate.name == gate.metric:
-        return None
-    begin = f"{spell('fail_under')} {visible(gate.name)}"
-    own = [part for part in slices if gate.is_of(part.by, part.label)]
-    if not own:
-        names = ", ".join(visible(part.name) for part in slices[:10])
-        there_are = f"there are {names}" if slices else f"give labels with {spell('by')} FILE"
-        raise UsageError(f"{begin}: unknown slice of the evaluated queries; {there_are}")
-    labelled = {query for part in slices if part.by == own[0].by for query in part.queries}
-    if lacking := sorted(set(queries) - labelled):
-        raise DataError(
-            f"{begin}: {len(lacking)} of {len(queries)} queries have no {visible(own[0].by)} "
-            f"({listed(lacking, 3)}); label them, too"
-        )
-    return own
 
 
 def gates_of(runs: Mapping[str, RunOrPath], how: Gating) -> Gates:
