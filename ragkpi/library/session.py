@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from copy import copy
 from dataclasses import dataclass, field, replace
 from functools import cached_property, lru_cache
@@ -89,16 +89,12 @@ class Session:
     pool
         The first stage from which the runs were selected, if any. Its format is recognised,
         whatever that of the runs.
-    qrels_format, run_format
-        How to read files.
     run_names, measure_names
         The source of the names of runs and measures in a result.
     missing_by
         The origin of the treatment of missing queries.
-    labels, clusters
-        The labels of queries for slices; the clusters of queries that depend on each other.
-    sources
-        The sources of labels and clusters, by role.
+    labels, clusters, sources
+        The labels of queries for slices, the clusters of dependent queries, and their files.
     reading
         The arguments for reading files, which signatures lack, as in JSON.
     notes
@@ -377,37 +373,28 @@ class Session:
         return self.signature(metrics, others) if inputs().hashed else None
 
     def small_print(self, metrics: Sequence[Metric], judged: Judged) -> list[str]:
-        """Return the small print of a picture: queries, N if it matters, the signature."""
-        texts = [counted(len(judged.queries), "query", "queries")]
-        sizes = judged.corpus_size if _needs("corpus_size", metrics) else None
-        if sizes is not None and len(sizes):
-            least, most = int(sizes.min()), int(sizes.max())
-            size = f"N = {least:,}" if least == most else f"N = {least:,} to {most:,}"
-            seen = self.settings.corpus_size is None and not self.settings.corpus_sizes
-            texts.append(f"{size} (documents seen)" if seen else size)
-        return ["; ".join([*texts, self.signature(metrics).short()])]
+        """Return the small print of a picture: the number of queries, and the signature with N."""
+        number = counted(len(judged.queries), "query", "queries")
+        return [f"{number}; {self.signature(metrics).short()}"]
 
 
-@dataclass(frozen=True, eq=False)
-class Evaluations(Mapping[str, Evaluation]):
+class Evaluations(dict[str, Evaluation]):
     """The evaluated runs of a call by their names there, and the errors of the others.
 
     With several runs, each of the `problems` names its run.
     """
 
-    session: Session
-    metrics: Sequence[Metric]
-    by_name: Mapping[str, Evaluation]
-    problems: Sequence[RagkpiError]
-
-    def __getitem__(self, name: str) -> Evaluation:
-        return self.by_name[name]
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self.by_name)
-
-    def __len__(self) -> int:
-        return len(self.by_name)
+    def __init__(
+        self,
+        session: Session,
+        metrics: Sequence[Metric],
+        runs: Mapping[str, Evaluation],
+        problems: Sequence[RagkpiError],
+    ) -> None:
+        super().__init__(runs)
+        self.session = session
+        self.metrics = metrics
+        self.problems = problems
 
     @property
     def names(self) -> list[str]:
@@ -438,8 +425,7 @@ class Evaluations(Mapping[str, Evaluation]):
                 number = counted(len(apart), "judged query", "judged queries")
                 raise DataError(
                     f"only one of {before} and {name} has {number} ({listed(apart, 3)}); expected "
-                    "each seed of a system to answer the same queries, or "
-                    f"{spell('missing', 'common')}"
+                    f"the same queries from each seed, or {spell('missing', 'common')}"
                 )
 
     def over(self, queries: Collection[bytes]) -> Evaluations:
@@ -465,26 +451,23 @@ class Evaluations(Mapping[str, Evaluation]):
         if not shared:
             names = ", ".join(self)
             raise NothingInCommonError(f"{names} share no query; nothing can be compared")
+        compared = f"compared over {counted(len(shared), 'query', 'queries')}"
         dropped = [
-            f"{len(queries) - len(shared)} of {name}"
-            for name, queries in of_runs.items()
-            if len(queries) > len(shared)
+            f"{len(of) - len(shared)} of {name}"
+            for name, of in of_runs.items()
+            if len(of) > len(shared)
         ]
-        missing = next(iter(self.values())).coverage.missing
         if dropped:
-            number = counted(len(shared), "query", "queries")
             interface().warn(
-                f"compared over the {number} that all runs have, dropping {', '.join(dropped)}; "
+                f"{compared} that all runs have, dropping {', '.join(dropped)}; "
                 f"{spell('missing', 'zero')} evaluates a missing query as an empty ranking instead"
             )
-        elif missing:
-            self.session.note(
-                f"compared over {len(shared)} queries; {len(missing)} judged are missing"
-            )
-        by_name = {
+        elif missing := next(iter(self.values())).coverage.missing:
+            self.session.note(f"{compared}; {len(missing)} judged are missing")
+        restricted = {
             name: replace(run, scores=run.scores.of_queries(shared)) for name, run in self.items()
         }
-        return replace(self, by_name=by_name)
+        return Evaluations(self.session, self.metrics, restricted, self.problems)
 
     def missing_notes(self) -> list[str]:
         """Name the runs without some queries, which count as empty rankings; no line if none."""
