@@ -15,7 +15,7 @@ from ragkpi.files.column_names import RETRIEVED
 from ragkpi.measures.registry import metric_of
 from ragkpi.ranking.reading import RunInMemory
 from ragkpi.ranking.relevance import Relevance
-from ragkpi.reports.names import DETERMINISTIC, NamedPath, Seed, run_names
+from ragkpi.reports.names import NamedPath, Seed, run_names
 from ragkpi.wording import did_you_mean, visible
 
 T = TypeVar("T")
@@ -43,7 +43,7 @@ class ColumnNames(Protocol):
 
 Run = Path | Queries | Frame | ColumnNames | Iterable[tuple[object, ...]]
 Seeds = list[Path] | list[Queries] | list[Frame]
-"""The runs of one system: its seeds, folds or repeated answers; or one run and `DETERMINISTIC`."""
+"""The runs of one system: its seeds, folds or repeated answers."""
 Runs = Run | Mapping[str, Run | Seeds] | Sequence[Path | Queries | Frame | ColumnNames]
 AnyQrels = Run | Relevance
 Labels = Path | Mapping[str, ById[str]]
@@ -68,7 +68,7 @@ def runs_of(runs: Any) -> dict[str, RunOrPath] | None:
         of_files = (
             isinstance(first, list | tuple)
             and are_seeds(first)
-            and all(os.path.isfile(x) for x in without_word(first) if isinstance(x, str))
+            and all(os.path.isfile(x) for x in first if isinstance(x, str))
         )  # and not the documents of a ranking
         if not (isinstance(key, NamedPath) or _is_run(first) or of_files):
             return None
@@ -93,22 +93,15 @@ def are_seeds(value: Any) -> bool:
     return isinstance(value, list | tuple) and bool(value) and all(map(_is_run, value))
 
 
-def without_word(runs: Sequence[Any]) -> Sequence[Any]:
-    """Return the runs of a system, without the word `DETERMINISTIC`."""
-    has_word = len(runs) == 2 and isinstance(runs[1], str) and runs[1] == DETERMINISTIC
-    return runs[:1] if has_word else runs
-
-
 def seeds_of(system: str, runs: Sequence[Any]) -> dict[str, RunOrPath]:
     """Name the runs of a system; `UsageError` for a repeated run, which adds no information."""
-    name, words = getattr(system, "name", system), runs
-    runs = without_word(words)
+    name = getattr(system, "name", system)
     for one, other in itertools.combinations(runs, 2):
         files = all(_is_path(run) and os.path.isfile(run) for run in (one, other))
         if one is other or (files and filecmp.cmp(one, other, shallow=False)):
             which = f"{one} and {other} are" if files else "two runs are"
             raise UsageError(f"{visible(name)}: {which} the same; expected each seed once")
-    if len(words) == 1:
+    if len(runs) == 1:
         return {system: run_of(runs[0])}
     named: dict[str, RunOrPath] = {}
     for own, run in zip(_names_of(runs), runs, strict=True):
@@ -189,7 +182,7 @@ def files_of(path: object) -> list[str]:
     if not isinstance(path, NamedPath) or "," not in path or os.path.exists(path):
         return []
     files = path.split(",")
-    for file in without_word(files):
+    for file in files:
         if not os.path.exists(file):
             expected = f"expected the files of {path.name}, with commas between"
             raise InputError(visible(file or path), None, "no such file", expected)

@@ -27,10 +27,10 @@ from ragkpi.library.options import By, Estimating, Evaluating, Measures
 from ragkpi.library.runs import run_path
 from ragkpi.library.session import Session
 from ragkpi.library.stored import Scored
-from ragkpi.library.systems import deterministic, systems
+from ragkpi.library.systems import systems
 from ragkpi.measures.measure import UNPROVEN, Better, Measure, Metric, MetricScores, Scores
 from ragkpi.measures.registry import metric_of
-from ragkpi.reports.names import DETERMINISTIC, NamedPath, run_names
+from ragkpi.reports.names import NamedPath, run_names
 from ragkpi.version import __version__
 from ragkpi.wording import counted, did_you_mean, listed, named, octets, visible
 
@@ -280,8 +280,7 @@ class ScoreTable:
             ]
             seed = Scores(octets(key[0]), [id_ for id_, _ in kept], columns, len(kept))
             seeds.setdefault(key[0], []).append(seed)
-        only = [system for system, name in keys if name == DETERMINISTIC and len(seeds[system]) < 2]
-        return systems(seeds | {system: [deterministic(*seeds[system])] for system in only})
+        return systems(seeds)
 
 
 def _number(judged: object) -> object:

@@ -47,14 +47,6 @@ def _system(seeds: Sequence[Scores]) -> Scores:
     return replace(seeds[0], columns=columns)
 
 
-def deterministic(run: Scores) -> Scores:
-    """Make a run stand for every seed of its system."""
-    return run.only(
-        replace(column, seeds=[column]) if column.metric.measure.numeric else column
-        for column in run.columns
-    )
-
-
 def by_system(runs: Mapping[str, Scores]) -> dict[str, Scores]:
     """Make systems of the seeds among runs, by their names in the call; leave out incomplete ones.
 
@@ -64,8 +56,7 @@ def by_system(runs: Mapping[str, Scores]) -> dict[str, Scores]:
         return dict(runs)
     of_systems: dict[str, list[Scores]] = {}
     for name, scores in runs.items():
-        known = deterministic(scores) if isinstance(name, Seed) and name.seeds == 1 else scores
-        of_systems.setdefault(system_of(name), []).append(known)
+        of_systems.setdefault(system_of(name), []).append(scores)
     expected = {system_of(name): name.seeds for name in runs if isinstance(name, Seed)}
     complete = {n: of for n, of in of_systems.items() if len(of) == expected.get(n, 1)}
     return systems(complete)

@@ -422,8 +422,7 @@ class MetricScores:
 
     A row with NaN is NA. Text metrics have (Q, 1) of objects. The divisor is the number of queries
     of the summary: Q, except for a single query out of a complete set (``-c -D 0.QID``), as in
-    trec_eval. The scores of a system are means over its `seeds`; a single run has none, and
-    that of a deterministic system itself.
+    trec_eval. The scores of a system are means over its `seeds`; a single run has none.
     """
 
     metric: Metric
@@ -528,11 +527,6 @@ class Scores:
     def seeds(self) -> int:
         """The number of seeds of a system; 1 for a single run."""
         return max((len(column.seeds) for column in self.columns), default=0) or 1
-
-    @property
-    def is_deterministic(self) -> bool:
-        """Whether a single run stands for every seed of its system."""
-        return any(len(column.seeds) == 1 for column in self.columns)
 
 
 def score(judged: AnyJudged, metrics: Sequence[Metric], divisor: int | None = None) -> Scores:

@@ -21,15 +21,10 @@ class NamedPath(str):
     name: str
 
 
-DETERMINISTIC = "deterministic"
-"""In the place of further seeds: ``bm25=bm25.run,deterministic``. Every seed would be alike."""
-
-
 class Seed(NamedPath):
     """A seed of a system, named like ``dense:s1``.
 
-    `system` is the name of the system in the call, which has `seeds` seeds; the only one of a
-    deterministic system stands for all.
+    `system` is the name of the system in the call, which has `seeds` seeds.
     """
 
     system: str

@@ -22,7 +22,7 @@ import numpy.typing as npt
 from ragkpi.arrays import ROUNDING, BoolArray, FloatArray, IntArray
 from ragkpi.interface import with_progress
 from ragkpi.measures.measure import GEOMETRIC_MEAN, Aggregate, Metric, MetricScores, Scores
-from ragkpi.statistics.decisions import FEWEST_SEEDS, Method
+from ragkpi.statistics.decisions import Method
 from ragkpi.statistics.units import Clusters, Unit, by_unit, units_of
 from ragkpi.wording import exact_percent
 
@@ -270,9 +270,8 @@ def _sample(
 
 
 def _of_seeds(run: Sequence[MetricScores]) -> list[Sequence[MetricScores]]:
-    """Return the columns of each seed of a run; those of a deterministic system are alike."""
-    each = list(zip(*(column.seeds or [column] for column in run), strict=True))
-    return [*each] * (FEWEST_SEEDS if len(run[0].seeds) == 1 else 1)
+    """Return the columns of each seed of a run."""
+    return list(zip(*(column.seeds or [column] for column in run), strict=True))
 
 
 Tails = tuple[float, float]

@@ -86,8 +86,6 @@ Bootstrap samples ignore a tail that no query shows. With slowly thinning ranks 
 20, 50, 100 and 200 queries; with it in 3, 2, 1 and 0%.
 """
 
-FEWEST_SEEDS = 3
-"""The seeds of a system with which it is compared."""
 FEWEST_CLUSTERS = 14
 """The minimum number of clusters for deciding a depth by bootstrap samples.
 

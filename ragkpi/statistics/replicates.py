@@ -96,7 +96,7 @@ DECIDING: tuple[Evidence, ...] = ("systems", "runs")
 TOO_FEW_SEEDS: Mapping[Evidence, str] = {
     "two seeds": "two seeds of a system describe it and decide nothing; three or more decide",
     "one run": "how much another seed of a single run would differ is not known; expected several "
-    "seeds of both systems, or the word that one is deterministic",
+    "seeds of both systems",
 }
 
 

@@ -12,10 +12,7 @@ import pytest
 from scipy import stats
 
 import ragkpi
-import ragkpi as library
-from ragkpi.statistics.replicates import p_of_pairs, systems_of
 from tests.published_schema import valid_document
-from tests.simulation.replicates import moving, sample_of, systems
 
 QUERIES, RELEVANT, OTHERS = 30, 5, 20
 
@@ -74,70 +71,6 @@ def two_part_test(first, second):
     difference = apart.mean()
     p = 2 * stats.t.sf(abs(difference) / error, freedom)
     return difference, (difference - reach, difference + reach), p
-
-
-def one_part_test(run, system):
-    """The same beside a run that comes out alike every time: it adds no variance of its own."""
-    n, r = system.shape
-    residuals = system - system.mean(1, keepdims=True) - system.mean(0) + system.mean()
-    within = (residuals**2).sum() / ((n - 1) * (r - 1)) / (n * r)
-    s, apart = system.mean(0).var(ddof=1) / r, system.mean(1) - run
-    queries = max(0.0, apart.var(ddof=1) / n - within)
-    bound = s * (r - 1) / stats.chi2.ppf(0.2, r - 1)
-    freedom = (bound + queries) ** 2 / (bound**2 / (r - 1) + queries**2 / (n - 1))
-    return 2 * stats.t.sf(abs(apart.mean()) / math.sqrt(queries + s), freedom)
-
-
-@pytest.mark.parametrize("seeds", [3, 5])
-@pytest.mark.parametrize("seed", range(3))
-def test_the_seeds_of_the_other_decide_beside_a_deterministic_system(ragkpi, tmp_path, seed, seeds):
-    words, (run, system) = write(tmp_path, seed, bm25=(1, 1.0), dense=(seeds, 1.4))
-    words[0] += ",deterministic"
-    p = one_part_test(run[:, 0], system)
-    document, _ = compared(ragkpi, tmp_path, words)
-    (found,) = document["comparison"]["differences"]
-    assert found["p"] == found["p_corrected"] == pytest.approx(p)
-    assert found["decision"] == ("better" if p < 0.05 else "undecided")
-    answer = " ".join(document["comparison"]["answer"])
-    assert f"bm25 deterministic, dense {seeds}" in answer
-    assert "another seed" not in answer
-    pairs = compared(ragkpi, tmp_path, words, "--all-pairs")[0]["all_pairs"]
-    assert pairs["pairs"][0]["p"] == pytest.approx(p)
-    gate = ragkpi(
-        "eval", "-m", "P.5", "--fail-under-baseline", words[1], "qrels", words[0], folder=tmp_path
-    )
-    assert gate.status == (3 if p < 0.05 and system.mean() > run.mean() else 0)
-    paths = {"bm25": ["bm25-a.run"], "dense": [f"dense-{s}.run" for s in "abcde"[:seeds]]}
-    runs = {name: [str(tmp_path / file) for file in files] for name, files in paths.items()}
-    runs["bm25"].append("deterministic")
-    of_runs = library.compare(str(tmp_path / "qrels"), runs, "P.5")
-    rows = [
-        {"query": q, "system": name, "seed": s, "P": of[q, place]}
-        for name, of, letters in (("bm25", run, ["deterministic"]), ("dense", system, "abcde"))
-        for q in range(QUERIES)
-        for place, s in enumerate(letters[: of.shape[1]])
-    ]
-    of_scores = library.compare(scores=rows, measures="P")
-    assert [of_runs.rows[-1]["p"], of_scores.rows[-1]["p"]] == pytest.approx([p, p])
-
-
-@pytest.mark.parametrize("r", [3, 5])
-@pytest.mark.parametrize("spread", [0.0, 0.02, 0.05])
-def test_an_equal_deterministic_system_is_told_apart_in_at_most_six_percent(r, spread):
-    claims, trials = 0, 2000
-    made = systems(50, [(1, moving(0.0)), (r, moving(spread))])
-    for seed in range(trials):
-        bm25, dense = made(np.random.default_rng(seed))
-        sample = sample_of([np.repeat(bm25, 3, axis=1), dense])  # every seed of it is alike
-        claims += p_of_pairs(*systems_of(sample), sample.freedom)[0, 1] < 0.05
-    assert claims <= 0.06 * trials
-
-
-def test_deterministic_systems_and_runs_alone_are_compared_by_queries(ragkpi, tmp_path):
-    words, (first, second) = write(tmp_path, 2, one=(1, 1.0), other=(1, 1.4))
-    document, _ = compared(ragkpi, tmp_path, [f"{words[0]},deterministic", words[1]])
-    (found,) = document["comparison"]["differences"]
-    assert found["p"] == pytest.approx(stats.ttest_rel(second[:, 0], first[:, 0]).pvalue)
 
 
 def compared(ragkpi, folder, words, *options, status=0):
@@ -274,8 +207,6 @@ def test_runs_that_look_like_seeds_are_named_with_the_way_to_write_them(ragkpi, 
         ),
         ("compare qrels one=one-a.run,none.run other-a.run", 2, "none.run: no such file"),
         ("compare qrels one=one-a.run, other-a.run", 2, "one-a.run,: no such file"),
-        ("compare qrels one=one-a.run,one-b.run,deterministic other-a.run", 2, "deterministic: no"),
-        ("compare qrels one=deterministic,one-a.run other-a.run", 2, "deterministic: no such"),
         ("compare qrels one=one-a.run,short.run other-a.run", 4, "has 1 judged query (q00)"),
         ("compare --test sign qrels one=one-a.run,one-b.run other-a.run", 1, "--test sign: it kno"),
         ("holes qrels one=one-a.run,one-b.run other-a.run", 1, "one: a system of several runs"),

@@ -21,7 +21,7 @@ from ragkpi.library.arguments import readings_of
 from ragkpi.library.examiner import Examination, ExaminedRun, examine
 from ragkpi.library.options import HowRead, Level, Measures, one_of, whole
 from ragkpi.library.result import Result
-from ragkpi.library.runs import by_path, without_word
+from ragkpi.library.runs import by_path
 from ragkpi.measures.registry import find_metrics
 from ragkpi.questions.check.answer import (
     Inspection,
@@ -185,7 +185,7 @@ def shell(
     if not files:
         raise UsageError("no run; expected ragkpi check [options] [QRELS] RUN...")
     qrels, runs = (None, files) if len(files) == 1 else (files[0], files[1:])
-    each = [without_word(of) if isinstance(of, list) else [of] for of in by_path(runs).values()]
+    each = [of if isinstance(of, list) else [of] for of in by_path(runs).values()]
     result = check([run for seeds in each for run in seeds], qrels, **arguments)
     output.write(result.report)
     if result.count("error") or (strict and result.count("warning")):

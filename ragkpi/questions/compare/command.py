@@ -167,7 +167,7 @@ def compare(
         Two or more: a mapping by name, or a list; also paths of results saved by ``eval -q`` or
         ``log``, with `qrels` None if all are. Values are over all judged queries, or with
         ``missing="common"`` over the queries that all runs have. A list of runs in a mapping is one
-        system of several seeds, or of one run and the word ``"deterministic"``.
+        system of several seeds.
     scores, better
         Instead of qrels and runs: a path, several, a data frame, rows, or
         ``{system: {query: {measure: number}}}`` (see `library.score_tables`); `measures` are its
@@ -318,7 +318,7 @@ def shell(
             metavar="[QRELS] BASELINE RUN...",
             help="Files; - is standard input. Runs may be results saved by 'ragkpi eval -q -o "
             "FILE.json' with the same qrels and settings; if all are, omit QRELS. NAME=RUN,RUN,RUN "
-            "is one system with several seeds; NAME=RUN,deterministic has no seeds.",
+            "is one system with several seeds.",
         ),
     ] = [],  # noqa: B006 - typer's way to say that it may be left out
     baseline: Annotated[

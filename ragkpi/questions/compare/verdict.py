@@ -17,7 +17,6 @@ from ragkpi.library.stored import StoredResult
 from ragkpi.measures.measure import Metric, Scores
 from ragkpi.reports.names import Seed, run_names
 from ragkpi.statistics.all_pairs import AllPairs, MetricPairs
-from ragkpi.statistics.decisions import FEWEST_SEEDS
 from ragkpi.statistics.paired import Claim, Comparison, Difference
 from ragkpi.statistics.replicates import DECIDING, TOO_FEW_SEEDS, evidence_of, look_like_seeds
 from ragkpi.statistics.significance import Clustering, correlation_within
@@ -58,7 +57,7 @@ def sentences(compared: Comparison | AllPairs, doubts: Mapping[str, Doubt]) -> l
     if unreachable:
         return [*(said if len(said) == 1 else ()), unreachable]
     said += seeds_in_words(compared.names, compared.runs)
-    seeds = [FEWEST_SEEDS if run.is_deterministic else run.seeds for run in compared.runs]
+    seeds = [run.seeds for run in compared.runs]
     for evidence in dict.fromkeys(evidence_of(seeds[one], seeds[other]) for one, other in pairs):
         if evidence not in DECIDING:
             reason = TOO_FEW_SEEDS[evidence]
@@ -78,10 +77,7 @@ def seeds_in_words(names: Sequence[str], runs: Sequence[Scores]) -> list[str]:
     """Give the numbers of seeds behind the values; nothing for single runs."""
     if max(run.seeds for run in runs) == 1:
         return []
-    each = [
-        f"{name} {'deterministic' if run.is_deterministic else run.seeds}"
-        for name, run in zip(names, runs, strict=True)
-    ]
+    each = [f"{name} {run.seeds}" for name, run in zip(names, runs, strict=True)]
     return [f"Values are means over seeds: {', '.join(each)}."]
 
 

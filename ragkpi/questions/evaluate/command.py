@@ -299,8 +299,8 @@ def evaluate(
     adds the bounds to each line in two columns, and --signature adds a line.
 
     Options and files can be in any order; short options can be joined (-qcm map) and long ones
-    abbreviated. NAME=RUN names a run, NAME=RUN,RUN is a system of several seeds, and
-    NAME=RUN,deterministic a system without seeds. Without -m: official, or the default of -R.
+    abbreviated. NAME=RUN names a run, and NAME=RUN,RUN is a system of several seeds. Without
+    -m: official, or the default of -R.
 
     Parameters
     ----------
