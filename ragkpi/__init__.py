@@ -50,43 +50,26 @@ if TYPE_CHECKING:
     from ragkpi.questions.report.command import report as report
     from ragkpi.questions.verify.command import verify as verify
 
+_QUESTIONS = (
+    *("agree", "calibrate", "check", "compare", "convert", "correct", "demo", "depth", "diagnose"),
+    *("holes", "inspect", "power", "report", "verify"),
+)
+_ERRORS = (
+    *("DataError", "GateDoubtedError", "GateFailedError", "InputError", "NothingInCommonError"),
+    *("RagkpiError", "RagkpiWarning", "UsageError"),
+)
 _MODULES = {
-    "DataError": "ragkpi.errors",
-    "GateDoubtedError": "ragkpi.errors",
-    "GateFailedError": "ragkpi.errors",
-    "InputError": "ragkpi.errors",
-    "NothingInCommonError": "ragkpi.errors",
-    "RagkpiError": "ragkpi.errors",
-    "RagkpiWarning": "ragkpi.errors",
-    "UsageError": "ragkpi.errors",
-    "Comparing": "ragkpi.library.options",
-    "Estimating": "ragkpi.library.options",
-    "Evaluating": "ragkpi.library.options",
+    **{name: f"ragkpi.questions.{name}.command" for name in _QUESTIONS},
+    **dict.fromkeys(_ERRORS, "ragkpi.errors"),
+    **dict.fromkeys(("Comparing", "Estimating", "Evaluating"), "ragkpi.library.options"),
     "Result": "ragkpi.library.result",
-    "agree": "ragkpi.questions.agree.command",
-    "calibrate": "ragkpi.questions.calibrate.command",
-    "check": "ragkpi.questions.check.command",
-    "compare": "ragkpi.questions.compare.command",
-    "convert": "ragkpi.questions.convert.command",
-    "read_qrels": "ragkpi.questions.convert.command",
-    "read_run": "ragkpi.questions.convert.command",
-    "correct": "ragkpi.questions.correct.command",
-    "demo": "ragkpi.questions.demo.command",
-    "depth": "ragkpi.questions.depth.command",
+    **dict.fromkeys(("read_qrels", "read_run"), "ragkpi.questions.convert.command"),
     "describe_formats": "ragkpi.questions.describe.formats",
     "describe_measures": "ragkpi.questions.describe.measures",
     "schema": "ragkpi.questions.describe.schema",
-    "diagnose": "ragkpi.questions.diagnose.command",
-    "RunResult": "ragkpi.questions.evaluate.command",
-    "RunResults": "ragkpi.questions.evaluate.command",
-    "evaluate": "ragkpi.questions.evaluate.command",
+    **dict.fromkeys(("RunResult", "RunResults", "evaluate"), "ragkpi.questions.evaluate.command"),
     "log": "ragkpi.questions.evaluate.log",
     "zscores": "ragkpi.questions.evaluate.zscores",
-    "holes": "ragkpi.questions.holes.command",
-    "inspect": "ragkpi.questions.inspect.command",
-    "power": "ragkpi.questions.power.command",
-    "report": "ragkpi.questions.report.command",
-    "verify": "ragkpi.questions.verify.command",
 }
 __all__ = sorted(_MODULES)
 

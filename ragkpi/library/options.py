@@ -562,19 +562,23 @@ class Gating(TypedDict, total=False):
 class Declared(NamedTuple):
     """The declaration of an argument in its annotation."""
 
-    python: Any  # the type in Python
+    kind: Any  # the type in Python, without None
+    optional: bool  # whether it can be None
     shell: Any  # the type in a shell, without None
     option: Any  # typer's Option, `Flags`, or None for a Python-only argument
 
 
 def declared(annotation: Any) -> Declared:
     """Parse an annotation; in a shell, other types than numbers, flags and choices are texts."""
-    python, *facts = get_args(annotation) if get_origin(annotation) is Annotated else (annotation,)
+    kind, *facts = get_args(annotation) if get_origin(annotation) is Annotated else (annotation,)
     option = next((one for one in facts if isinstance(one, Flags | ParameterInfo)), None)
-    kinds = [kind for kind in get_args(python) if kind is not NoneType]
-    kind = kinds[0] if len(kinds) == 1 and NoneType in get_args(python) else python
+    kinds = [one for one in get_args(kind) if one is not NoneType]
+    optional = NoneType in get_args(kind)
+    kind = kinds[0] if optional and len(kinds) == 1 else kind
     usual = kind if kind in (bool, int, float, list[str]) or get_origin(kind) is Literal else str
-    return Declared(python, next((one for one in facts if one is not option), usual), option)
+    return Declared(
+        kind, optional, next((one for one in facts if one is not option), usual), option
+    )
 
 
 def names_of(option: Any, argument: str) -> list[str]:
@@ -603,36 +607,28 @@ def checked(arguments: Mapping[str, Any], group: type = Comparing) -> dict[str, 
 
     Optional arguments that are None are left out; `UsageError` for a wrong one.
     """
-    values = {}
-    for name, of in arguments_of(group).items():
+    values: dict[str, Any] = {}
+    for name, (kind, optional, shell, option) in arguments_of(group).items():
         value = arguments.get(name)
-        if value is not None or (name in arguments and NoneType not in get_args(of.python)):
-            values[name] = _checked(name, value, of)
+        if value is None and (optional or name not in arguments):
+            continue
+        choices = shell if kind is str else kind
+        if get_origin(choices) is Literal:
+            value = one_of(name, value, get_args(choices))
+        elif kind in (int, float, str) and option.parser is not None:
+            value = option.parser(value)
+        elif kind is int:
+            value = whole(name, value, option.min, option.max)
+        values[name] = value
     return values
-
-
-def _checked(name: str, value: Any, of: Declared) -> Any:
-    kinds = [kind for kind in get_args(of.python) if kind is not NoneType]
-    kind = kinds[0] if len(kinds) == 1 and NoneType in get_args(of.python) else of.python
-    choices = of.shell if kind is str else kind
-    if get_origin(choices) is Literal:
-        return one_of(name, value, get_args(choices))
-    if kind is int and of.option.parser is None:
-        return whole(name, value, of.option.min, of.option.max)
-    if kind in (int, float, str) and of.option.parser is not None:
-        return of.option.parser(value)
-    return value
 
 
 def whole(name: str, value: Any, least: int, most: int | None = None) -> int:
     """Return a whole number; `UsageError` for other values, and out of bounds."""
-    try:
-        number = index(value)
-    except TypeError:
-        raise UsageError(f"{name}={value!r}: expected a whole number from {least}") from None
-    if number < least or (most is not None and number > most):
+    number = index(value) if hasattr(value, "__index__") else None
+    if number is None or number < least or (most is not None and number > most):
         bounds = f"from {least}" if most is None else f"from {least} to {most}"
-        raise UsageError(f"{name}={value!r}: expected a number {bounds}")
+        raise UsageError(f"{name}={value!r}: expected a whole number {bounds}")
     return number
 
 
