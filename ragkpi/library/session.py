@@ -211,11 +211,6 @@ class Session:
         """Read and evaluate runs, with the names of documents down to `depth`."""
         return self.evaluate_hits(self.read(runs, self.needs(metrics, depth)), metrics, problems)
 
-    @property
-    def fills_missing(self) -> bool:
-        """Whether missing queries count as empty rankings by default."""
-        return self.missing_by == "default" and self.settings.missing == "zero"
-
     def evaluate_hits(
         self,
         runs: Mapping[str, Hits | RagkpiError],
@@ -229,12 +224,15 @@ class Session:
         """
         zero = self.settings.missing == "zero"
         if zero:
-            runs = {name: self._with_judged_queries(hits) for name, hits in runs.items()}
+            alien = {
+                name: nothing_in_common(self.judgements, hits)
+                for name, hits in runs.items()
+                if isinstance(hits, Hits) and not (hits.query >= 0).any()
+            }
+            runs = {**runs, **alien}
         evaluated = self.score(runs, metrics, "kept")
-        if self.fills_missing:
-            for text in evaluated.missing_notes():
-                self.note(text)
-        for text in concerning({name: run.notes for name, run in evaluated.items()}):
+        notes = evaluated.missing_notes() if self.missing_by == "default" else []
+        for text in [*notes, *concerning({name: run.notes for name, run in evaluated.items()})]:
             self.note(text)
         for text in concerning({name: run.warnings for name, run in evaluated.items()}):
             self.warn(text)
@@ -273,11 +271,6 @@ class Session:
         names = self.names_of({name: run.scores for name, run in scored.items()})
         named = {key: replace(run, name=names[key]) for key, run in scored.items()}
         return Evaluations(self, metrics, named, errors)
-
-    def _with_judged_queries(self, run: Hits | RagkpiError) -> Hits | RagkpiError:
-        if isinstance(run, RagkpiError) or (run.query >= 0).any():
-            return run
-        return nothing_in_common(self.judgements, run)
 
     def evaluate_one(self, run: RunOrPath | Hits, metrics: Sequence[Metric]) -> Evaluation:
         """Evaluate a single run, without notes, or raise its error."""

@@ -129,7 +129,7 @@ def agree(
         alike = replace(session, pool=None)
         if session.settings.missing != "error":
             alike.settings = replace(session.settings, missing="zero")
-            alike.missing_by = "default" if session.fills_missing else "user"
+            alike.missing_by = session.missing_by
         for by_judge in shared_queries(judgements):
             evaluated = replace(alike, qrels=Qrels(by_judge)).evaluate(named, metrics)
             scores.append(evaluated.scores)

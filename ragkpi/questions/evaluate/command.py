@@ -13,7 +13,7 @@ from typer import Argument, Option
 from ragkpi.cli.output import EvalOutput, Signed, tell_gates
 from ragkpi.cli.signature import command
 from ragkpi.cli.terminal import exit_with, expect_files, tell
-from ragkpi.errors import RagkpiError, UsageError
+from ragkpi.errors import UsageError
 from ragkpi.evaluation import RunOrPath
 from ragkpi.files.inputs import Inputs, inputs
 from ragkpi.interface import interface, spell
@@ -361,9 +361,12 @@ def evaluate(
     most = None if worst is None else whole("worst", worst, 1)
     several = runs_of(run)
     runs = named_run(run) if several is None else several
-    gates = _gates(runs, how)
+    gates: Gates | None = None
     read, depth = runs, 0
-    if gates:
+    if any(how.get(name) is not None for name in Gating.__annotations__):
+        from ragkpi.questions.evaluate.gates import gates_of
+
+        gates = gates_of(runs, how)
         metrics = gates.metrics_of(session, metrics)
         read = {**runs, **gates.runs}
         depth = gates.depth(metrics, session.settings)
@@ -376,13 +379,7 @@ def evaluate(
     names = session.names_of({name: of for name, of in scores.items() if name in systems})
     signature = session.signed(metrics, {"zscores": zscores})
     verdicts = gates.verdicts(names, scores, evaluated) if gates else []
-    missed: Sequence[RagkpiError] = ()
-    if verdicts:
-        from ragkpi.statistics.gates import failures_of, refuse_failures
-
-        missed = failures_of(verdicts)
-        if problems == "raised":
-            refuse_failures(missed)
+    missed = gates.failures(verdicts, problems) if gates else []
     files = session.files({"zscores": zscores}) if noted.hashed else {}
     report = report_on(
         {name: scores[key] for key, name in names.items()},
@@ -400,26 +397,16 @@ def evaluate(
     return result(report, None, tuple(session.notes), signature, [*evaluated.problems, *missed])
 
 
-def _gates(runs: Mapping[str, RunOrPath], how: Gating) -> Gates | None:
-    """Return the gates that runs must pass; without any, return None and import nothing."""
-    of_baseline = Gating.__annotations__.keys() - {"fail_under"}
-    if not how.get("fail_under") and all(how.get(name) is None for name in of_baseline):
-        return None
-    from ragkpi.questions.evaluate.gates import gates_of
-
-    return gates_of(runs, how)
-
-
 def _scores(evaluated: Evaluations, zscores: str | os.PathLike[str] | None) -> Mapping[str, Scores]:
     """Return the scores of runs by their names in the call, or their z-scores."""
     scores = {name: run.scores for name, run in evaluated.items()}
-    if zscores is None:
-        return scores
-    from ragkpi.files.query_files import read_zscores
-    from ragkpi.questions.evaluate.zscores import standardize
+    if zscores is not None:
+        from ragkpi.files.query_files import read_zscores
+        from ragkpi.questions.evaluate.zscores import standardize
 
-    norms = read_zscores(os.fspath(zscores))
-    return {name: standardize(of_run, norms) for name, of_run in scores.items()}
+        norms = read_zscores(os.fspath(zscores))
+        scores = {name: standardize(of_run, norms) for name, of_run in scores.items()}
+    return scores
 
 
 def _provenance(

@@ -8,13 +8,13 @@ from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from typing import Any, get_args
 
-from ragkpi.errors import UsageError
+from ragkpi.errors import RagkpiError, UsageError
 from ragkpi.evaluation import RunOrPath
 from ragkpi.interface import spell
 from ragkpi.library.doubts import Contender, names_needed, verdicts_against
 from ragkpi.library.options import Gating, one_of
 from ragkpi.library.runs import are_seeds, files_of, run_of, seeds_of
-from ragkpi.library.session import Evaluations, Session
+from ragkpi.library.session import Evaluations, OnProblem, Session
 from ragkpi.library.stored import StoredResult, open_run
 from ragkpi.measures.measure import Metric, Scores
 from ragkpi.measures.registry import find_metrics
@@ -26,9 +26,11 @@ from ragkpi.statistics.gates import (
     DecidedBy,
     Gate,
     Verdict,
+    failures_of,
     limit_verdict,
     margin_of,
     parse_gate,
+    refuse_failures,
     refuse_idle,
 )
 from ragkpi.statistics.paired import Procedure
@@ -100,6 +102,13 @@ class Gates:
             every += [limit_verdict(name, scores[run], limit) for limit in self.limits]
             every += against.get(run, ())
         return every
+
+    def failures(self, verdicts: Sequence[Verdict], problems: OnProblem) -> list[RagkpiError]:
+        """Return the errors of gates that did not pass, or raise them."""
+        missed = failures_of(verdicts)
+        if problems == "raised":
+            refuse_failures(missed)
+        return missed
 
     def _against_baseline(
         self, names: Mapping[str, str], scores: Mapping[str, Scores], evaluated: Evaluations
