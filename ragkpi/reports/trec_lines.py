@@ -33,20 +33,19 @@ def trec_lines(
     scores: Scores,
     per_query: Lines,
     summary: Lines,
-    name_width: int = NAME_WIDTH,
     digits: int | None = None,
     intervals: Mapping[str, Interval] = MappingProxyType({}),
 ) -> Iterator[bytes]:
     r"""Format scores as trec_eval prints them, in blocks of whole lines.
 
-    Names are padded to `name_width`, one more for z-scores because of their leading Z. Intervals
+    Names are padded to `NAME_WIDTH`, one more for z-scores because of their leading Z. Intervals
     add two columns with their bounds to the lines named ``all``, over all queries. Query ids and
     texts keep the bytes of the input, except that whitespace becomes ``\x0a`` and the like, so that
     it cannot forge a line. NA (NaN) is ``NA``.
     """
     if per_query == "shown":
         columns = _in_order(scores.printed("query"))
-        names = [_padded(column.metric, name_width) for column in columns]
+        names = [_padded(column.metric) for column in columns]
         for start in range(0, len(scores.queries), BLOCK):
             block = slice(start, start + BLOCK)
             cells = [
@@ -56,7 +55,7 @@ def trec_lines(
             yield _lines(names, _without_space(scores.queries[block]), cells)
     if summary == "shown":
         columns = _in_order(scores.printed("summary"))
-        names = [_padded(column.metric, name_width) for column in columns]
+        names = [_padded(column.metric) for column in columns]
         cells = [_summary_cells(column, intervals.get(column.name), digits) for column in columns]
         yield _lines(names, [b"all"], cells)
 
@@ -65,8 +64,9 @@ def _in_order(columns: Iterable[MetricScores]) -> list[MetricScores]:
     return sorted(columns, key=lambda column: column.metric.printed_place)
 
 
-def _padded(metric: Metric, width: int) -> bytes:
-    return metric.name.encode().ljust(NAME_WIDTH if metric.measure.style in _TEXTS else width)
+def _padded(metric: Metric) -> bytes:
+    is_zscore = metric.name.startswith("Z") and metric.measure.style not in _TEXTS
+    return metric.name.encode().ljust(NAME_WIDTH + is_zscore)
 
 
 def _summary_cells(

@@ -72,13 +72,13 @@ def test_order_texts_and_bytes():
     )
 
 
-def test_names_of_numbers_may_be_wider_but_not_those_of_texts():
+def test_names_of_zscores_are_wider_but_not_those_of_texts():
     columns = [
         ("label", "text", LABEL, [b"run"]),
         ("Zmap", "decimal", MEAN, [0.5]),
         ("string", "quoted", PER_QUERY_TEXT, [b"01"]),
     ]
-    assert printed(scores_of(columns, [b"q"]), name_width=23) == (
+    assert printed(scores_of(columns, [b"q"])) == (
         b"Zmap                   \tq\t0.5000\n"
         b"string                \tq\t'01'\n"
         b"label                 \tall\trun\n"

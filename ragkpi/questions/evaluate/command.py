@@ -153,7 +153,6 @@ class RunResult(EvaluationResult):
     def trec_lines(
         self,
         signature: Literal["none", "short", "long"] = "none",
-        values: Literal["measured", "standardized"] = "measured",
         *,
         digits: int | None = None,
         per_query: Literal["hidden", "shown"] = "hidden",
@@ -165,15 +164,12 @@ class RunResult(EvaluationResult):
         ----------
         signature
             The form of the signature, which adds a line.
-        values
-            Whether the values are z-scores, whose names trec_eval pads to one more column.
         digits
             The number of decimals; None for trec_eval's.
         per_query, summary
             Whether to include the lines of queries, and those over all queries.
         """
-        width = NAME_WIDTH + (values == "standardized")
-        yield from trec_lines(self.scores, per_query, summary, width, digits, self.intervals)
+        yield from trec_lines(self.scores, per_query, summary, digits, self.intervals)
         if self.signature is not None and signature != "none":
             text = self.signature.long() if signature == "long" else self.signature.short()
             yield f"{'signature':<{NAME_WIDTH}}\tall\t{text}\n".encode()
@@ -422,37 +418,6 @@ def _provenance(
     return Provenance(files, path, noted, reading, [*missing, *one.notes, *one.warnings])
 
 
-@dataclass(frozen=True)
-class Log:
-    """A log of evaluations."""
-
-    log: Annotated[
-        str | None,
-        less_common(
-            metavar="FILE",
-            help="Append a JSON line per run to FILE: file hashes, signature, time, values, "
-            "and with -q the values per query. 'ragkpi log FILE' shows it.",
-        ),
-    ] = None
-    meta: Annotated[
-        Sequence[str],
-        list[str],
-        less_common(
-            metavar="KEY=VALUE",
-            help="Add a field to the log entry, such as index=2026-11-01. Repeatable.",
-        ),
-    ] = ()
-
-    def __post_init__(self) -> None:
-        if self.meta and self.log is None:
-            raise UsageError(f"--meta {self.meta[0]}: nothing is logged; give --log FILE with it")
-        for text in self.meta:
-            key, equals, _ = text.partition("=")
-            if not (key and equals) or [one.partition("=")[0] for one in self.meta].count(key) > 1:
-                expected = "expected KEY=VALUE, such as index=2026-11-01, once for each key"
-                raise UsageError(f"--meta {text}: {expected}")
-
-
 @command(
     evaluate,
     examples=(
@@ -466,29 +431,35 @@ def shell(
         list[str], Argument(metavar="QRELS RUN...", help="Files; - is standard input.")
     ],
     output: EvalOutput,
-    record: Log,
+    log: Annotated[
+        str | None,
+        less_common(
+            metavar="FILE",
+            help="Append a JSON line per run to FILE: file hashes, signature, time, values, "
+            "and with -q the values per query. 'ragkpi log FILE' shows it.",
+        ),
+    ] = None,
+    meta: Annotated[
+        list[str],
+        less_common(
+            metavar="KEY=VALUE",
+            help="Add a field to the log entry, such as index=2026-11-01. Repeatable.",
+        ),
+    ] = [],  # noqa: B006 - typer's way to say that it may be left out
     per_query: PerQuery = False,
     no_summary: Annotated[
-        bool,
-        less_common(
-            "-n",
-            "--no-summary",
-            help="Omit the summary lines.",
-        ),
+        bool, less_common("-n", "--no-summary", help="Omit the summary lines.")
     ] = False,
     signature: Signed = "none",
     results_format: Annotated[  # noqa: ARG001 - it has one value
         Literal["trec_results"],
-        of_trec_eval(
-            "-T",
-            "--Results_format",
-            help="Format of RUN: trec_results alone.",
-        ),
+        of_trec_eval("-T", "--Results_format", help="Format of RUN: trec_results alone."),
     ] = "trec_results",
     **arguments: Any,
 ) -> None:
     """Write an evaluation."""
     _refuse_idle(arguments)
+    notes = _notes(meta, log)
     baseline, *more = arguments.pop("fail_under_baseline", []) or [None]
     if more:
         raise UsageError(
@@ -509,28 +480,21 @@ def shell(
             "--format trec: its lines do not say which of several runs or groups they are of, nor "
             f"which queries are worst; expected {', '.join(REPORT_FORMATS)}"
         )
-    kept = record.log is not None or baseline is not None
+    kept = log is not None or baseline is not None
     inputs().hashed = kept or output.is_signed(signature)
     if as_lines and not kept and "fail_under" not in arguments:
         arguments = {"missing": "trec_eval", **arguments}
-    result = evaluate(
-        qrels,
-        runs if several else next(iter(runs)),
-        problems="kept",
-        **arguments,
-    )
-    if record.log is not None:
-        inputs().refuse_replacing(record.log, "--log")
+    result = evaluate(qrels, runs if several else next(iter(runs)), problems="kept", **arguments)
+    if log is not None:
+        inputs().refuse_replacing(log, "--log")
     queries: Lines = "shown" if per_query or "worst" in arguments else "hidden"
     summary: Lines = "hidden" if no_summary else "shown"
     if as_lines:
         assert isinstance(result, RunResult)
         with output_file(output.path) as file:
-            values: Literal["measured", "standardized"]
-            values = "standardized" if "zscores" in arguments else "measured"
             file.writelines(
                 result.trec_lines(
-                    signature, values, digits=output.digits, per_query=queries, summary=summary
+                    signature, digits=output.digits, per_query=queries, summary=summary
                 )
             )
         for note in result.report.interval_notes():
@@ -539,12 +503,24 @@ def shell(
         output.write(
             result.report, signature=signature, per_query=queries, summary=summary, files="shown"
         )
-    if record.log is not None:
-        meta = dict(text.split("=", 1) for text in record.meta)
-        result.log(record.log, meta, per_query="shown" if per_query else "hidden")
+    if log is not None:
+        result.log(log, notes, per_query="shown" if per_query else "hidden")
     if as_lines or not output.is_read:
         tell_gates(result.verdicts)
     exit_with(result.problems)
+
+
+def _notes(meta: Sequence[str], log: str | None) -> dict[str, str]:
+    """Return the pairs of ``--meta``; `UsageError` for other words, and without a log."""
+    notes: dict[str, str] = {}
+    for text in meta:
+        key, equals, value = text.partition("=")
+        if log is None:
+            raise UsageError(f"--meta {text}: nothing is logged; give --log FILE with it")
+        if not (key and equals) or notes.setdefault(key, value) is not value:
+            expected = "expected KEY=VALUE, such as index=2026-11-01, once for each key"
+            raise UsageError(f"--meta {text}: {expected}")
+    return notes
 
 
 # Options without effect unless there is another one.
