@@ -24,10 +24,9 @@ from ragkpi.files.trec import MISSING
 from ragkpi.interface import spell
 from ragkpi.library.ground import Signature
 from ragkpi.library.options import By, Estimating, Evaluating, Measures
-from ragkpi.library.runs import run_path
+from ragkpi.library.runs import run_path, systems
 from ragkpi.library.session import Session
 from ragkpi.library.stored import Scored
-from ragkpi.library.systems import systems
 from ragkpi.measures.measure import UNPROVEN, Better, Measure, Metric, MetricScores, Scores
 from ragkpi.measures.registry import metric_of
 from ragkpi.reports.names import NamedPath, run_names
@@ -83,7 +82,7 @@ class ScoreTable:
     Attributes
     ----------
     scores
-        By system; of systems with several seeds, the means over seeds (`library.systems`).
+        By system; of systems with several seeds, the means over seeds (`library.runs`).
     labels
         The columns without numbers: the places of each label, by column and query.
     notes

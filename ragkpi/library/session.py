@@ -18,7 +18,7 @@ from ragkpi.files.inputs import inputs
 from ragkpi.files.trec import named_levels
 from ragkpi.interface import doing, interface, spell, with_progress
 from ragkpi.library.ground import Hashes, Signature, file_object, signature_of
-from ragkpi.library.systems import by_system
+from ragkpi.library.runs import by_system
 from ragkpi.measures.measure import Metric, Need, Scores, score
 from ragkpi.measures.registry import (
     cautions,
@@ -444,7 +444,7 @@ class Evaluations(dict[str, Evaluation]):
         if not shared:
             names = ", ".join(self)
             raise NothingInCommonError(f"{names} share no query; nothing can be compared")
-        compared = f"compared over {counted(len(shared), 'query', 'queries')}"
+        compared = f"compared over the {counted(len(shared), 'query', 'queries')}"
         dropped = [
             f"{len(of) - len(shared)} of {name}"
             for name, of in of_runs.items()

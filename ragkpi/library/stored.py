@@ -20,8 +20,8 @@ from ragkpi.files.json_text import once, text_of
 from ragkpi.files.opening import Source, begins_like_result
 from ragkpi.library.doubts import names_needed
 from ragkpi.library.ground import Ground, Signature, differences, ground_of, ids_sha256
+from ragkpi.library.runs import by_system
 from ragkpi.library.session import Evaluations, Session
-from ragkpi.library.systems import by_system
 from ragkpi.measures.measure import Metric, MetricScores, Scores
 from ragkpi.measures.registry import metric_of, refuse_unserved
 from ragkpi.ranking.notes import concerning

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from ragkpi.library.systems import systems
+from ragkpi.library.runs import systems
 from ragkpi.measures.measure import GEOMETRIC_MEAN
 from ragkpi.statistics.bootstrap import UNKNOWN, Bootstrap, query_samples
 from ragkpi.statistics.power import noise_of

@@ -43,11 +43,11 @@ from ragkpi.library.runs import (
     Runs,
     Seeds,
     by_path,
+    by_system,
     named_run,
     runs_of,
 )
 from ragkpi.library.session import Evaluations, OnProblem
-from ragkpi.library.systems import by_system
 from ragkpi.measures.measure import Scores
 from ragkpi.ranking.notes import missing_notes
 from ragkpi.reports.names import system_of
