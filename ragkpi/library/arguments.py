@@ -186,10 +186,8 @@ def _corpus_size_of_all_calls() -> int | None:
     text = os.environ.get("RAGKPI_CORPUS_SIZE", "")
     try:
         return parse_size(text) if text else None
-    except UsageError:
-        raise UsageError(
-            f"RAGKPI_CORPUS_SIZE={text}: expected a number of documents such as 5000 or 5k"
-        ) from None
+    except UsageError as problem:
+        raise UsageError(f"RAGKPI_CORPUS_SIZE={text}: {problem}") from None
 
 
 def _grade_map(grades: str | Mapping[int, int]) -> GradeMap:

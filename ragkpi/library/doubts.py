@@ -9,7 +9,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from copy import copy
 from dataclasses import dataclass, replace
 from functools import cache, partial
-from typing import NamedTuple, get_args
+from typing import get_args
 
 from ragkpi.bounds.bounds import Swap, depth_needed, find_bounds
 from ragkpi.evaluation import Evaluation
@@ -244,21 +244,14 @@ def in_extreme_orders(runs: Evaluations, metrics: Sequence[Metric]) -> list[Eval
 _NOT_SAVED = "unjudged documents and ties of a saved result are not known"
 
 
-class Contender(NamedTuple):
-    """A run or a baseline of gates: its name in the call, its name in words, and its scores."""
-
-    key: str
-    name: str
-    scores: Scores
-
-
 def verdicts_against(
-    baseline: Contender,
-    runs: Sequence[Contender],
+    baseline: str,
+    names: Mapping[str, str],
+    scores: Mapping[str, Scores],
     gate: BaselineGate,
     evaluated: Evaluations | None,
 ) -> dict[str, list[Verdict]]:
-    """Compare runs with a baseline; return the verdicts by the names of the runs in the call.
+    """Compare runs with a baseline; `names` are those in words by those of the call.
 
     If both were `evaluated`, equal rates count as equal for equal rankings, and claims can be in
     doubt; of a saved baseline the gate says that doubts are not known. The judging of all runs is
@@ -273,21 +266,23 @@ def verdicts_against(
             return None
         return judging_of(evaluated, metrics[metric])
 
-    def doubt(run: Contender, difference: Difference) -> tuple[str, str]:
+    def doubt(run: str, difference: Difference) -> tuple[str, str]:
         judged = judging(difference.metric.name)
-        claims = {named[run.key]: difference.decision}
-        doubts = judged.doubts(named[baseline.key], claims) if judged else {}
-        texts = [one.in_words(baseline.name, run.name) for one in doubts.values()]
+        claims = {named[run]: difference.decision}
+        doubts = judged.doubts(named[baseline], claims) if judged else {}
+        texts = [one.in_words(names[baseline], names[run]) for one in doubts.values()]
         return limits_of(doubts.values()), "".join(texts)
 
     unknown = _NOT_SAVED if evaluated else ""
     verdicts = {}
-    for run in runs:
-        both = {baseline.key, run.key} <= named.keys()
-        there, here = (evaluated and evaluated.get(one.key) for one in (baseline, run))
-        verdicts[run.key] = baseline_verdicts(
-            (baseline.name, baseline.scores),
-            (run.name, run.scores),
+    for run in names:
+        if run == baseline:
+            continue
+        both = {baseline, run} <= named.keys()
+        there, here = (evaluated and evaluated.get(one) for one in (baseline, run))
+        verdicts[run] = baseline_verdicts(
+            (names[baseline], scores[baseline]),
+            (names[run], scores[run]),
             replace(gate, doubt=partial(doubt, run)) if both else replace(gate, unknown=unknown),
             "equal" if there and here and here.has_ranking_of(there) else "differ",
         )

@@ -9,7 +9,7 @@ common ones, which ``-h`` shows.
 $ ragkpi eval -l 2 QRELS RUN
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cache, partial
 from operator import index
 from types import NoneType
@@ -62,22 +62,20 @@ class Flags(dict[str, Any]):
     """Options of a command line that give an argument a value: ``{"zero": Option("-c", …)}``."""
 
 
-def complete_measure(incomplete: str) -> list[str]:
-    """Complete names of measures and nicknames, after the last comma."""
-    before, comma, start = incomplete.rpartition(",")
-    names = [*all_measures(), *NICKNAMES]
-    return [f"{before}{comma}{name}" for name in names if name.startswith(start)]
+def _completing(names: Callable[[], Iterable[str]]) -> Callable[[str], list[str]]:
+    """Return a function that completes names, after the last comma."""
+
+    def complete(incomplete: str) -> list[str]:
+        before, comma, start = incomplete.rpartition(",")
+        return [f"{before}{comma}{name}" for name in names() if name.startswith(start)]
+
+    return complete
 
 
-def complete_format(incomplete: str) -> list[str]:
-    """Complete the formats of runs and qrels."""
-    formats = dict.fromkeys([*registry().FILE_FORMATS["run"], *registry().FILE_FORMATS["qrels"]])
-    return [name for name in formats if name.startswith(incomplete)]
-
-
-def complete_grade_map(incomplete: str) -> list[str]:
-    """Complete the presets of grade maps."""
-    return [name for name in GRADE_MAPS if name.startswith(incomplete)]
+complete_measure = _completing(lambda: [*all_measures(), *NICKNAMES])
+complete_format = _completing(
+    lambda: {**registry().FILE_FORMATS["run"], **registry().FILE_FORMATS["qrels"]}
+)
 
 
 def corpus_size_of(value: str | int) -> int:
@@ -387,7 +385,7 @@ class Evaluating(HowRead, total=False):
             metavar="MAP",
             help="Grades 1-5 of the judged levels: umbrela, umbrela-strict, rag25, rubric, "
             "binary, or 0=1,1=3,2=4,3=5. Default: umbrela.",
-            autocompletion=complete_grade_map,
+            autocompletion=_completing(lambda: GRADE_MAPS),
         ),
     ]
     only_query: Annotated[

@@ -17,7 +17,7 @@ from ragkpi.errors import UsageError
 from ragkpi.files.inputs import inputs
 from ragkpi.interface import interface, spell
 from ragkpi.library.arguments import bootstrap_of, session_of
-from ragkpi.library.doubts import Contender, judging_of, verdicts_against
+from ragkpi.library.doubts import judging_of, verdicts_against
 from ragkpi.library.options import (
     BetterScores,
     By,
@@ -227,8 +227,8 @@ def compare(
     )
     verdicts: list[Verdict] = []
     if gate is not None:
-        first, *others = map(Contender, scored.scores, names, every)
-        by_run = verdicts_against(first, others, gate, scored.evaluated)
+        first = next(iter(scored.names))
+        by_run = verdicts_against(first, scored.names, scored.scores, gate, scored.evaluated)
         verdicts = list(chain.from_iterable(by_run.values()))
     missed = failures_of(verdicts)
     if problems == "raised":

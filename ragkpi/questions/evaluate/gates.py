@@ -11,7 +11,7 @@ from typing import Any, get_args
 from ragkpi.errors import RagkpiError, UsageError
 from ragkpi.evaluation import RunOrPath
 from ragkpi.interface import spell
-from ragkpi.library.doubts import Contender, names_needed, verdicts_against
+from ragkpi.library.doubts import names_needed, verdicts_against
 from ragkpi.library.options import Gating, one_of
 from ragkpi.library.runs import are_seeds, files_of, run_of, seeds_of
 from ragkpi.library.session import Evaluations, OnProblem, Session
@@ -127,9 +127,9 @@ class Gates:
             return {}
         bootstrap = Bootstrap(clusters=evaluated.session.clusters)
         gate = replace(self.against, procedure=Procedure(family="all", bootstrap=bootstrap))
-        runs = [Contender(run, names[run], of) for run, of in of_runs.items()]
-        against = Contender(system_of(other), system_of(other), there)
-        return verdicts_against(against, runs, gate, evaluated)
+        key = system_of(other)
+        named, every = {**names, key: key}, {**of_runs, key: there}
+        return verdicts_against(key, named, every, gate, evaluated)
 
 
 def gates_of(runs: Mapping[str, RunOrPath], how: Gating) -> Gates:
