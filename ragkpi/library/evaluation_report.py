@@ -146,25 +146,29 @@ class EvaluationReport(Report):
             for group in groups:
                 rows += with_best_marked(columns, group)
         if summary:
-            summaries = [
-                [Cell(run), *([Cell(ALL)] if by_query else []), *self._summary_cells(run, names)]
-                for run in runs
-            ]
+            summaries: list[list[Cell]] = []
+            for run, scores in runs.items():
+                bounds = self.intervals.get(run, {})
+                printed = {column.name: column.summary for column in scores.printed("summary")}
+                cells = [
+                    Cell(printed[name], bounds.get(name)) if name in printed else Cell()
+                    for name in names
+                ]
+                summaries.append([Cell(run), *([Cell(ALL)] if by_query else []), *cells])
             same_queries = all(scores.queries == first.queries for scores in runs.values())
             rows += with_best_marked(columns, summaries) if same_queries else summaries
             notes += _query_counts(runs, names)
         notes += self.interval_notes()
-        gates = self.gates
         if by_query and self.worst is not None:
             notes.append(self.worst.note)
-        below = gate_lines(gates)
-        checks = gate_checks(gates)
+        below, checks = gate_lines(self.gates), gate_checks(self.gates)
         table = Table(columns, rows, notes, streamed=streamed, below=below, checks=checks)
         return signed(table, self.signature, layout)
 
     def _query_rows(self, names: Sequence[str]) -> Iterator[list[list[Cell]]]:
         """Yield the rows of each query, one for every run that has it."""
-        each = (query_values(scores, names, self.queries) for scores in self.runs.values())
+        queries = self.worst.queries if self.worst else queries_of(self.runs.values())
+        each = (query_values(scores, names, queries) for scores in self.runs.values())
         for of_query in zip(*each, strict=True):
             yield [
                 [*map(Cell, (run, query, *values))]
@@ -187,13 +191,6 @@ class EvaluationReport(Report):
                 own = {"statistics": statistics[query]} if statistics else {}
                 yield {"kind": "query", "run": run, "query": query, "values": values, **own}
 
-    @property
-    def queries(self) -> Sequence[bytes]:
-        """The queries of a report with per-query values, in order."""
-        if self.worst is not None:
-            return self.worst.queries
-        return queries_of(self.runs.values())
-
     def object(self, run: str, layout: Layout) -> dict[str, Any]:
         """Return a run as a JSON object, valid under ``schema.json#/$defs/run``."""
         scores, digits, signature = self.runs[run], layout.digits, self.signature
@@ -212,8 +209,8 @@ class EvaluationReport(Report):
             "known": {column.name: column.valid for column in scores.estimates()},
         }
         if self.bootstrap:
-            document["bootstrap"] = asdict(replace(self.bootstrap, clusters=None))
-            del document["bootstrap"]["clusters"]
+            settings = asdict(replace(self.bootstrap, clusters=None))
+            document["bootstrap"] = {k: of for k, of in settings.items() if k != "clusters"}
             document["intervals"] = {
                 name: [as_json(bound, styles[name], digits) for bound in interval]
                 for name, interval in self.intervals[run].items()
@@ -226,15 +223,6 @@ class EvaluationReport(Report):
         if layout.per_query == "shown":
             document |= _per_query(scores, self.worst.queries if self.worst else None, digits)
         return document
-
-    def _summary_cells(self, run: str, names: Sequence[str]) -> list[Cell]:
-        scores, intervals = self.runs[run], self.intervals.get(run, {})
-        return [
-            Cell(scores[name].summary, intervals.get(name))
-            if scores[name].metric.is_printed("summary")
-            else Cell()
-            for name in names
-        ]
 
 
 def signed(table: Table, signature: Signature | None, layout: Layout) -> Table:
