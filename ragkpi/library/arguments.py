@@ -51,7 +51,7 @@ def session_of(
     groups: dict[str, Any] = {}
     cluster = arguments.get("cluster")
     if by is not None or cluster is not None:
-        groups = _slices().groups_of(by, cluster)._asdict()
+        groups = _slices().groups_of(by, cluster)
     of_qrels, of_run = readings_of(arguments)
     values = checked(arguments)
     _refuse_together(values)

@@ -32,23 +32,16 @@ Queries = ById[Ranking]
 
 
 class Frame(Protocol):
-    """A data frame of pandas or polars."""
+    """A data frame of pandas or polars, or a table of pyarrow."""
 
     @property
     def columns(self) -> object: ...
 
 
-class ColumnNames(Protocol):
-    """A table of pyarrow."""
-
-    @property
-    def column_names(self) -> object: ...
-
-
-Run = Path | Queries | Frame | ColumnNames | Iterable[tuple[object, ...]]
+Run = Path | Queries | Frame | Iterable[tuple[object, ...]]
 Seeds = list[Path] | list[Queries] | list[Frame]
 """The runs of one system: its seeds, folds or repeated answers."""
-Runs = Run | Mapping[str, Run | Seeds] | Sequence[Path | Queries | Frame | ColumnNames]
+Runs = Run | Mapping[str, Run | Seeds] | Sequence[Path | Queries | Frame]
 AnyQrels = Run | Relevance
 Labels = Path | Mapping[str, ById[str]]
 Measures = str | Sequence[str]

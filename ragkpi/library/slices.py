@@ -30,7 +30,6 @@ from ragkpi.interface import spell
 from ragkpi.measures.measure import Scores
 from ragkpi.ranking.judged import ExternalGains
 from ragkpi.reports.layout import Report, Slice, Slices
-from ragkpi.statistics.units import Clusters
 from ragkpi.wording import counted, listed, octets, visible
 
 
@@ -101,41 +100,33 @@ def labels_of(by: Any) -> QueryLabels | None:
     }
 
 
-class QueryGroups(NamedTuple):
-    """Labels for slices, clusters, and the sources of both by role."""
-
-    labels: QueryLabels | None = None
-    clusters: Clusters | None = None
-    sources: Mapping[str, Any] = {}
-
-
-def groups_of(by: Any, cluster: Any) -> QueryGroups:
-    """Read labels and clusters of queries.
+def groups_of(by: Any, cluster: Any) -> dict[str, Any]:
+    """Return the labels, the clusters and their sources for a `Session`.
 
     `cluster` is a path, clusters by query, or the name of a column of `by`, which then defines no
     slices.
     """
     labels, sources = labels_of(by), {"by": by, "cluster": cluster}
-    if cluster is None:
-        return QueryGroups(labels, None, sources)
+    clusters: Clusters | None = None
     if isinstance(cluster, Mapping):
-        by_query = {octets(query): str(name) for query, name in cluster.items()}
-        return QueryGroups(labels, by_query, sources)
-    name = os.fspath(cluster)
-    if labels and name in labels:
-        others = {kind: of for kind, of in labels.items() if kind != name}
-        return QueryGroups(others or None, labels[name], {"by": by})
-    if labels and not os.path.exists(name):
-        names = ", ".join(map(visible, labels))
-        raise UsageError(f"{spell('cluster')} {name}: no file, and no column among {names}")
-    columns = read_query_labels(name)
-    if len(columns) > 1:
-        raise UsageError(
-            f"{spell('cluster')} {name}: it labels queries by {', '.join(map(visible, columns))}; "
-            f"expected one column, or {spell('by', name)} with the name of one"
-        )
-    (clusters,) = columns.values()
-    return QueryGroups(labels, clusters, sources)
+        clusters = {octets(query): str(name) for query, name in cluster.items()}
+    elif labels and cluster in labels:
+        clusters, sources = labels[cluster], {"by": by}
+        labels = {kind: of for kind, of in labels.items() if kind != cluster} or None
+    elif cluster is not None:
+        name = os.fspath(cluster)
+        if labels and not os.path.exists(name):
+            names = ", ".join(map(visible, labels))
+            raise UsageError(f"{spell('cluster')} {name}: no file, and no column among {names}")
+        columns = read_query_labels(name)
+        if len(columns) > 1:
+            raise UsageError(
+                f"{spell('cluster')} {name}: it labels queries by "
+                f"{', '.join(map(visible, columns))}; expected one column, or {spell('by', name)} "
+                "with the name of one"
+            )
+        (clusters,) = columns.values()
+    return {"labels": labels, "clusters": clusters, "sources": sources}
 
 
 def sizes_of(sizes: Any) -> Mapping[bytes, int]:

@@ -36,7 +36,6 @@ from ragkpi.library.options import (
 from ragkpi.library.result import Result
 from ragkpi.library.runs import (
     AnyQrels,
-    ColumnNames,
     Frame,
     Queries,
     Run,
@@ -272,9 +271,7 @@ def evaluate(
 @overload
 def evaluate(
     qrels: AnyQrels,
-    run: Mapping[str, Run | Seeds]
-    | list[str]
-    | Sequence[os.PathLike[str] | Queries | Frame | ColumnNames],
+    run: Mapping[str, Run | Seeds] | list[str] | Sequence[os.PathLike[str] | Queries | Frame],
     measures: Measures = (),
     **how: Unpack[EvaluationArguments],
 ) -> RunResults: ...
