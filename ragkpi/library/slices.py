@@ -107,7 +107,7 @@ def groups_of(by: Any, cluster: Any) -> dict[str, Any]:
     slices.
     """
     labels, sources = labels_of(by), {"by": by, "cluster": cluster}
-    clusters: Clusters | None = None
+    clusters: Mapping[bytes, str] | None = None
     if isinstance(cluster, Mapping):
         clusters = {octets(query): str(name) for query, name in cluster.items()}
     elif labels and cluster in labels:
