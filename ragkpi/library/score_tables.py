@@ -29,7 +29,7 @@ from ragkpi.library.session import Session
 from ragkpi.library.stored import Scored
 from ragkpi.measures.measure import UNPROVEN, Better, Measure, Metric, MetricScores, Scores
 from ragkpi.measures.registry import metric_of
-from ragkpi.reports.names import NamedPath, run_names
+from ragkpi.reports.names import run_names
 from ragkpi.version import __version__
 from ragkpi.wording import counted, did_you_mean, listed, named, octets, visible
 
@@ -161,19 +161,18 @@ class ScoreTable:
             self.notes[f"columns taken as labels: {', '.join(map(visible, labels))}"] = None
         if not numbers:
             raise InputError(file, None, "no numbers", "expected scores")
-        unnamed = "system" not in roles and alone and not isinstance(name, NamedPath)
+        unnamed = "system" not in roles and alone
         if unnamed and ("value" in roles or len(numbers) < 2):
             fault = f"one system ({shown_names(numbers)})"
             expected = "expected a column 'system', a column per system, or another table"
             raise InputError(file, None, fault, expected)
-        own = name.name if isinstance(name, NamedPath) else name
         for line, cells in rows:
             place = f"{file}:{line}"
             ids = {role: str(cells.get(of, "")).strip() for role, of in roles.items()}
             for role, of in roles.items():
                 if role != "value" and ids[role].lower() in MISSING - {"-", "na"}:
                     raise InputError(place, None, f"no {visible(of)}", "expected one in each row")
-            query, seed, system = ids["query"], ids.get("seed", ""), ids.get("system", own)
+            query, seed, system = ids["query"], ids.get("seed", ""), ids.get("system", name)
             for column in numbers:
                 key = (column if unnamed else system), seed
                 measure = "score" if unnamed else ids.get("measure", column)
@@ -375,5 +374,4 @@ def _named_tables(tables: Any) -> dict[str, Any]:
     if not some or not all(isinstance(table, str | os.PathLike) for table in some):
         return {"scores": tables}
     paths = list(map(run_path, map(os.fspath, some)))
-    names = zip(paths, run_names(paths), strict=True)
-    return {path if isinstance(path, NamedPath) else name: path for path, name in names}
+    return dict(zip(run_names(paths), paths, strict=True))

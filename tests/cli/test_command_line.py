@@ -237,13 +237,13 @@ SHARED = {**arguments_of(Comparing), **arguments_of(Gating)}
 @pytest.mark.parametrize("name", SHARED)
 def test_the_shell_offers_what_python_takes(name):
     """An option has the type of its argument, and flags stand for values that it has."""
-    python, shell, option = SHARED[name]
+    kind, _, shell, option = SHARED[name]
     if option is None:
         return
     if isinstance(option, Flags):
-        assert {*option} <= {*get_args(python)}
-    elif get_origin(shell) is Literal and python is not str:
-        of = next((one for one in (python, *get_args(python)) if get_origin(one) is Literal), None)
+        assert {*option} <= {*get_args(kind)}
+    elif get_origin(shell) is Literal and kind is not str:
+        of = next((one for one in (kind, *get_args(kind)) if get_origin(one) is Literal), None)
         assert {*get_args(shell)} <= {*get_args(of)}
 
 

@@ -145,7 +145,7 @@ def test_seeds_of_a_system_are_one():
     assert result.rows[1]["difference"] == pytest.approx(
         np.mean(list(VALUES["next"].values())) - np.mean(list(VALUES["base"].values()))
     )
-    assert "3 seeds" in result.answer
+    assert "means over seeds: base 3, next 3, third 3" in result.answer
 
 
 BAD = {
