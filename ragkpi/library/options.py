@@ -169,25 +169,16 @@ Level = Annotated[
 """The lowest relevant level."""
 
 
+def _format_of(file: str) -> Any:
+    help_ = f"Format of {file}; 'ragkpi formats' lists them. Default: detected."
+    return _reading(metavar="FORMAT", help=help_, autocompletion=complete_format)
+
+
 class HowRead(TypedDict, total=False):
     """How to read files, frames and rows; formats and maps also apply to frames and rows."""
 
-    qrels_format: Annotated[
-        str | None,
-        _reading(
-            metavar="FORMAT",
-            help="Format of QRELS; 'ragkpi formats' lists them. Default: detected.",
-            autocompletion=complete_format,
-        ),
-    ]
-    run_format: Annotated[
-        str | None,
-        _reading(
-            metavar="FORMAT",
-            help="Format of RUN; 'ragkpi formats' lists them. Default: detected.",
-            autocompletion=complete_format,
-        ),
-    ]
+    qrels_format: Annotated[str | None, _format_of("QRELS")]
+    run_format: Annotated[str | None, _format_of("RUN")]
     map_qrels: Annotated[
         str | Mapping[str, str] | None,
         _reading(

@@ -44,7 +44,6 @@ Seeds = list[Path] | list[Queries] | list[Frame]
 Runs = Run | Mapping[str, Run | Seeds] | Sequence[Path | Queries | Frame]
 AnyQrels = Run | Relevance
 Labels = Path | Mapping[str, ById[str]]
-Measures = str | Sequence[str]
 
 
 def run_of(run: Any) -> RunOrPath:
