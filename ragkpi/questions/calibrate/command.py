@@ -13,11 +13,11 @@ from ragkpi.charts.chart import noted
 from ragkpi.cli.output import PlotOutput
 from ragkpi.cli.signature import command
 from ragkpi.cli.terminal import expect_files
-from ragkpi.errors import NothingInCommonError
-from ragkpi.files.query_files import Quality
+from ragkpi.errors import NothingInCommonError, UsageError
+from ragkpi.files.query_files import Quality, read_quality
+from ragkpi.interface import spell
 from ragkpi.library.arguments import bootstrap_of, in_one_order, session_of
 from ragkpi.library.options import Estimating, Measures
-from ragkpi.library.quality import quality_of, quality_of_runs
 from ragkpi.library.result import Result
 from ragkpi.library.runs import AnyQrels, ById, Path, Runs, by_path, named_runs
 from ragkpi.library.session import Evaluations
@@ -25,7 +25,8 @@ from ragkpi.questions.calibrate.answer import calibration_answer, calibration_ch
 from ragkpi.questions.calibrate.study import calibrate as calibrate_measures
 from ragkpi.questions.calibrate.study import observe
 from ragkpi.ranking.judged import Judged
-from ragkpi.wording import listed
+from ragkpi.reports.names import run_names
+from ragkpi.wording import decoded, joined, listed, octets, visible
 
 _LEAST_RESAMPLES = 1000
 _WEIGHTS = 10_000_000  # draws of queries over all bootstrap samples
@@ -65,7 +66,7 @@ def calibrate(
     session = session_of(qrels, measures, in_one_order(how), Estimating)
     bootstrap = bootstrap_of(how, clusters=session.clusters)
     path = os.fspath(quality) if isinstance(quality, str | os.PathLike) else "quality"
-    scores = quality_of(quality)
+    scores = _quality_of(quality)
     metrics = session.metrics(CALIBRATED)
     evaluated = session.evaluate(named_runs(runs), metrics)
     observed = observe(_scored(evaluated, scores, path), session.clusters)
@@ -81,14 +82,49 @@ def calibrate(
     )
 
 
+def _quality_of(quality: Any) -> Quality:
+    """Read a file, a mapping from queries to numbers, or a mapping from runs to such mappings."""
+    if isinstance(quality, str | os.PathLike):
+        return read_quality(os.fspath(quality))
+    expected = "expected a path, {query: number} or {run: {query: number}}"
+    if not isinstance(quality, Mapping) or not quality:
+        raise UsageError(f"{spell('quality')} is {type(quality).__name__}; {expected}")
+    nested = all(isinstance(of_run, Mapping) for of_run in quality.values())
+    by_run: Mapping[Any, Any] = quality if nested else {None: quality}
+    try:
+        return {
+            None if run is None else octets(run): {
+                octets(one): float(number) for one, number in of_run.items()
+            }
+            for run, of_run in by_run.items()
+        }
+    except (TypeError, ValueError):
+        raise UsageError(f"{spell('quality')}: a value is not a number; {expected}") from None
+
+
 def _scored(
     runs: Evaluations, quality: Quality, file: str
 ) -> list[tuple[Judged, Mapping[bytes, float]]]:
-    """Pair every run with its quality scores; note the queries without scores."""
+    """Pair every run with its quality scores; note the queries without scores.
+
+    They are found by the run's path, its name or its run id; those without a run belong to a single
+    run. `UsageError` for a run without scores.
+    """
     scored = []
-    of_runs = quality_of_runs(quality, runs)
-    for (path, run), of_run in zip(runs.items(), of_runs, strict=True):
+    for (path, run), stem in zip(runs.items(), run_names(list(runs)), strict=True):
         judged = run.plain
+        names = [*map(str.encode, (path, run.name, stem)), judged.run_id]
+        matches: list[bytes | None] = [name for name in names if name in quality]
+        if None in quality and len(runs) == 1:
+            matches = [None]
+        if not matches:
+            whose = joined([visible(decoded(name)) for name in dict.fromkeys(names)])
+            has = joined([visible(decoded(name)) for name in quality if name] or ["no run"])
+            raise UsageError(
+                f"{spell('quality')}: no scores for {whose}; expected lines with one of these "
+                f"names, but they name {has}"
+            )
+        of_run = quality[matches[0]]
         lacking = [query for query in judged.queries if query not in of_run]
         if len(lacking) == len(judged.queries):
             raise NothingInCommonError(
