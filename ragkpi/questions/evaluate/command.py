@@ -363,7 +363,10 @@ def evaluate(
         metrics = gates.metrics_of(session, metrics)
         read = {**runs, **gates.runs}
         depth = gates.depth(metrics, session.settings)
-    noted = inputs()
+    noted = inputs()  # the state before reading, so that a later hash covers the same bytes
+    for path in (*read.values(), how.get("fail_under_baseline")):
+        if isinstance(path, str | os.PathLike) and os.path.isfile(path):
+            noted.note(os.fspath(path), os.stat(path))
     evaluated = session.evaluate(read, metrics, depth, "kept").over_common_queries()
     if problems == "raised" or not any(name in runs for name in evaluated):
         interface().refuse(evaluated.problems)
