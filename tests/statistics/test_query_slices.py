@@ -232,9 +232,9 @@ def assert_same_answer(found, alone):
     [
         ([RERANKED], {"measures": ["P.5", "ra_nwg.5", "recip_rank"], "per_query": True}),
         ([RERANKED, FIRST], {"measures": ["ndcg_cut.10", "bor.10"], "corpus_size": 5000}),
-        ([RERANKED], {"measures": "recall.10", "within": "cutoff", "relevance_level": 2}),
+        ([RERANKED], {"measures": "recall.10", "relevance_level": 2}),
     ],
-    ids=["one run", "two runs", "cutoff"],
+    ids=["one run", "two runs", "level"],
 )
 def test_a_slice_of_holes_is_holes_of_its_queries(tmp_path, runs, how):
     found = ragkpi.holes(QRELS, runs, by=LABELS, **how)
