@@ -226,10 +226,13 @@ def split_values(
 
 
 def _opened(source: Source, shape: Shape | None, *, separator: bytes) -> DelimitedFile:
-    """Open a run or qrels; a map can have numbers of columns."""
+    """Open a run or qrels; a map has the names or the numbers of columns."""
     cells: Cells = "decimals" if shape is None else "texts"
-    numbered = shape is not None and shape.query.isdigit()
-    return DelimitedFile(source, separator, cells, "none" if numbered else "recognised")
+    paths = [] if shape is None else [str(getattr(shape, part)) for part in shape.required]
+    header: Header = "recognised"
+    if paths and not paths[0].startswith("@"):
+        header = "none" if paths[0].isdigit() else "first line"
+    return DelimitedFile(source, separator, cells, header)
 
 
 open_csv = partial(_opened, separator=b",")

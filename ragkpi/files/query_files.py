@@ -9,7 +9,6 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Collection, Iterable, Iterator, Mapping
-from functools import lru_cache
 from itertools import chain, repeat
 from typing import Any, NamedTuple, TypeVar
 
@@ -257,7 +256,7 @@ def _ids_and_texts(path: str) -> Iterator[tuple[bytes, str]]:
             yield from _of_lines(source)
             return
         for number, values in read_records(source, (*_ID, *_TITLE, *_TEXT)):
-            name = _find(tuple(values), _ID)
+            name = find(values, _ID)
             if name is None or not isinstance(values[name], str | int):
                 fault = f"no id among the keys {shown_names(values)}"
                 raise InputError(source.name, number, fault, f"expected {' or '.join(_ID)}")
@@ -274,15 +273,9 @@ def _of_lines(source: Source) -> Iterator[tuple[bytes, str]]:
             raise InputError(source.name, number, "no tab", expected)
 
 
-@lru_cache(maxsize=1000)  # most records of a file have the same keys
-def _find(keys: tuple[str, ...], names: tuple[str, ...]) -> str | None:
-    return find(keys, names)
-
-
 def _title_and_text(values: Mapping[str, Any]) -> str:
     """Return the title, if there is one, and the text of a record."""
-    keys = tuple(values)
-    names = (_find(keys, _TITLE), _find(keys, _TEXT))
+    names = find(values, _TITLE), find(values, _TEXT)
     texts = [values[name] for name in names if name is not None and isinstance(values[name], str)]
     return "\n".join(filter(None, texts))
 

@@ -328,7 +328,7 @@ def refuse_systems(
 ) -> None:
     """Raise `InputError` if a column separates runs that retrieve the same documents.
 
-    `name` is that of the column, `place` from 1 where it stands in lines.
+    `name` is that of the column, `place` its number from 1 in lines.
     """
     of_run = run_ids.first_rows()
     if not of_run.any():
@@ -476,8 +476,8 @@ def best_first(blocks: Iterable[RunColumns], scores: ScoreKind) -> Iterator[RunC
 def ranked(blocks: Iterable[RunColumns]) -> Iterator[RunColumns]:
     """Check whole queries: each is ranked once, and unread numbers agree with the order.
 
-    If they disagree, nobody knows which of them counts: `InputError`, or a warning for whole
-    numbers of unknown meaning, levels and positions.
+    Raises `UnsettledError` if they disagree, and only warns of whole numbers of unknown meaning,
+    levels and positions.
     """
     warned = False
     for block in blocks:
@@ -559,7 +559,7 @@ _TRUTHS = {
     **dict.fromkeys((b"false", b"no", b"irrelevant", b"reject"), 0),
     **dict.fromkeys((b"not relevant", b"non relevant", b"nonrelevant"), 0),
 }
-# What stands for a number that nobody gave.
+# Spellings of a missing number.
 MISSING = frozenset(("", "nan", "na", "n/a", "null", "none", "<na>", "-"))
 _MOST_WORDS = 12  # of a scale
 _LEVEL_NAMES: ContextVar[Mapping[bytes, int]] = ContextVar("levels", default=NONE)

@@ -69,7 +69,6 @@ def judge(
     if settings.unjudged == "removed":
         num_ret = np.diff(starts)
         rank = np.arange(len(query)) - starts[query] + 1
-        tied = None if tied is None else _closed_up(tied, query, rank)
 
     level_starts, levels, level_counts = _count_levels(judgements, number, len(queries))
     gains = None
@@ -92,16 +91,6 @@ def judge(
         gains=gains,
     )
     return judged, coverage
-
-
-def _closed_up(tied: TiedRanks, query: IntArray, rank: IntArray) -> TiedRanks:
-    """Return the ranks that hits share after unjudged documents are removed."""
-    begins = np.ones(len(rank) + 1, dtype=bool)
-    begins[1:-1] = (np.diff(query) != 0) | (np.diff(tied.first) != 0)
-    bounds = np.flatnonzero(begins)
-    group = np.cumsum(begins[:-1]) - 1
-    first = rank[bounds[:-1]][group]
-    return TiedRanks(first, first + np.diff(bounds)[group] - 1)
 
 
 def _coverage(judgements: Judgements, hits: Hits) -> Coverage:

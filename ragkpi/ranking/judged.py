@@ -108,7 +108,6 @@ class ExternalGains:
 
     grouped: Judgements  # the documents with a gain
     gain: FloatArray  # of each
-    _worth_of: dict[int, tuple[Judgements, Worth]] = field(default_factory=dict, repr=False)
 
     @classmethod
     def of(cls, columns: QrelsColumns) -> ExternalGains:
@@ -129,12 +128,6 @@ class ExternalGains:
 
     def worth(self, judgements: Judgements) -> Worth:
         """Return each judgement's worth; `DataError` for an unjudged document with a gain."""
-        entry = self._worth_of.get(id(judgements))
-        if entry is None:
-            entry = self._worth_of[id(judgements)] = judgements, self._joined(judgements)
-        return entry[1]
-
-    def _joined(self, judgements: Judgements) -> Worth:
         grouped = self.grouped
         query = np.array([judgements.index.get(id_, -1) for id_ in grouped.queries], dtype=np.int64)
         line, row = judgements.find(query, grouped.starts, grouped.document)
@@ -230,13 +223,9 @@ class Settings:
 
         Raises `UsageError` for an expectation over ties without a closed form.
         """
-        cut = self.unjudged == "removed" and self.max_retrieved is not None
-        if self.ties == "expected" and cut:
-            raise UsageError(
-                f"{spell('ties')} expected: with {spell('unjudged', 'removed')} and "
-                f"{spell('max_retrieved')} together the number of remaining documents is "
-                "random; expected one of the two"
-            )
+        if self.ties == "expected" and self.unjudged == "removed":
+            options = f"{spell('ties')} expected and {spell('unjudged', 'removed')}"
+            raise UsageError(f"{options}: give one of the two")
         for name in ("max_retrieved", "pool_depth"):
             depth = getattr(self, name)
             if depth is not None and depth > DEEPEST:

@@ -416,3 +416,10 @@ def test_a_log_is_refused_with_a_sentence(before, tmp_path):
     records = '{"query_id": 301, "doc_ids": [7, 8]}', '{"query_id": 302, "doc_ids": ["{a}"]}'
     text = "".join(f"{before}{record}\n" for record in records)
     assert "text before the JSON of each line" in refusal(run_of, put(tmp_path, text))
+
+
+def test_a_map_names_the_columns_of_a_header_of_unknown_words(tmp_path):
+    path = put(tmp_path, "frage,antwort\nq1,d1\nq2,d2\n")
+    reading = reading_for("qrels", map_="query=frage, doc=antwort")
+    rows = [(b"q1", b"d1", 1), (b"q2", b"d2", 1)]
+    assert [*read_any_qrels(path, reading).judgements()] == rows
