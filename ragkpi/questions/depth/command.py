@@ -264,13 +264,11 @@ def _share(name: str, text: str, whole: str) -> float:
 
 def _published(success: Sequence[float] | str, at: Sequence[int] | None) -> dict[int, float]:
     """Return published rates by depth."""
-    rates = shares("success", success)
-    if at is None or len(rates) != len(at):
-        rate = counted(len(rates), "rate")
-        raise UsageError(
-            f"{spell('success')}: {rate}; expected one for each depth of {spell('at')}"
-        )
-    return dict(zip(at, rates, strict=True))
+    rates, depths = shares("success", success), at or ()
+    if len(rates) != len(depths):
+        expected = f"expected one for each depth of {spell('at')}"
+        raise UsageError(f"{spell('success')}: {counted(len(rates), 'rate')}; {expected}")
+    return dict(zip(depths, rates, strict=True))
 
 
 _POOL = ("pool", "pool_depth", "pool_union")

@@ -144,11 +144,9 @@ def _judged_without_run(session: Session, relevant: Sequence[int] | float | None
     """Judge an empty run, since a random draw needs only the numbers of relevant documents."""
     settings = session.settings
     if settings.corpus_size is None and not settings.corpus_sizes:
-        alone, run = ("qrels without a run", ", or a run") if relevant is None else ("", "")
-        raise UsageError(
-            f"{alone or spell('relevant')}: the number of candidates is missing; give it with "
-            f"{spell('corpus_size')}{run}"
-        )
+        alone = "qrels without a run" if relevant is None else spell("relevant")
+        expected = f"give it with {spell('corpus_size')}"
+        raise UsageError(f"{alone}: the number of candidates is missing; {expected}")
     if relevant is not None and settings.corpus_size is not None:
         numbers = _relevant_among(settings.corpus_size, relevant)
         return judged_from_counts(settings.corpus_size, numbers, settings)

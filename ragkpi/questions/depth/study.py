@@ -360,7 +360,8 @@ def _study(judged: Judged, deepest: int, limits: Limits, of: Basis) -> Study:
     best = int(draws.depths[np.argmax(all_bits >= all_bits.max() - ROUNDING)])
     place = np.flatnonzero(all_bits >= enough)[-1]
     # Bits only fall between two successes.
-    between = range(*[*draws.depths[place : place + 2].tolist(), deepest + 1][:2])
+    ends = [*draws.depths[place : place + 2].tolist(), deepest + 1]
+    between = range(ends[0], ends[1])
     last = between[bisect_left(between, True, 1, key=lambda K: value(bits, K) < enough) - 1]
     affordable = Affordable(last, value(bits, last), best, value(bits, best))
     plateau = None

@@ -106,12 +106,11 @@ def diagnose(
 
 # It has one run and uses grades, so -l, chance and queries shared by runs do not matter.
 _WITHOUT = ("ties", "gains", "rel_info", "names", "measure_names", "relevance_level", "common")
-_CHANCE = ("corpus_size", "corpus_sizes", "draws")
 
 
 @command(
     diagnose,
-    without=(*_WITHOUT, *_CHANCE),
+    without=(*_WITHOUT, "corpus_size", "corpus_sizes", "draws"),
     examples=(
         "ragkpi diagnose --pool first_stage.run qrels.txt reranked.run",
         "ragkpi diagnose -k 5 --worst 3 --pool first_stage.run qrels.txt reranked.run",
