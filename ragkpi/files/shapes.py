@@ -144,31 +144,22 @@ def names_in(path: str) -> list[str]:
     return list(names) or [path]
 
 
-def need_column(shape: Shape, part: str, names: Sequence[str], file: str, line: int | None) -> str:
-    """Return the name of the column of a part; `InputError` if there is none."""
-    name = find_column(shape, part, names, file, line)
-    if name is None:
-        wanted = names_in(getattr(shape, part))
-        raise InputError(
-            file,
-            line,
-            f"has no {wanted[0]} ({fields.shown_names(names)})",
-            f"expected one of {' '.join(wanted[: fields.MOST_NAMES])}, "
-            f"or {spell(f'map_{shape.kind}', f'{part}=…')}",
-        )
-    return name
-
-
-def id_columns(shape: Shape, names: Sequence[str], file: str, line: int | None) -> tuple[str, str]:
-    """Return the names of the columns of queries and documents.
-
-    `InputError` if one of them, or another column that a map names, is missing.
-    """
-    parts = [part for part in shape.required if getattr(shape, part) != "@number"]
-    *_, query, document = (
-        need_column(shape, part, names, file, line) for part in (*parts, "query", "doc")
-    )
-    return query, document
+def need_columns(
+    shape: Shape, names: Sequence[str], file: str, line: int | None, *parts: str
+) -> list[str]:
+    """Return the columns of what a map names and of parts; `InputError` if one is missing."""
+    columns = []
+    required = [part for part in shape.required if getattr(shape, part) != "@number"]
+    for part in (*required, *parts):
+        name = find_column(shape, part, names, file, line)
+        if name is None:
+            wanted = names_in(getattr(shape, part))
+            fault = f"has no {wanted[0]} ({fields.shown_names(names)})"
+            some = " ".join(wanted[: fields.MOST_NAMES])
+            expected = f"expected one of {some}, or {spell(f'map_{shape.kind}', f'{part}=…')}"
+            raise InputError(file, line, fault, expected)
+        columns.append(name)
+    return columns
 
 
 def layout_of(shape: Shape, names: Sequence[str], file: str, line: int | None) -> RunLayout:
@@ -176,7 +167,7 @@ def layout_of(shape: Shape, names: Sequence[str], file: str, line: int | None) -
 
     A score ranks the rows, else a rank column; without both, their order, with a warning.
     """
-    query, document = id_columns(shape, names, file, line)
+    *_, query, document = need_columns(shape, names, file, line, "query", "doc")
     run_id = find_column(shape, "run_id", names, file, line)
     score = find_column(shape, "score", names, file, line)
     number = score or find_column(shape, "rank", names, file, line)

@@ -28,7 +28,7 @@ from ragkpi.files.shape_reader import (
     shape_for,
     stream_documents,
 )
-from ragkpi.files.shapes import SHAPES, Shape, id_columns, layout_of, need_column, rows_shape
+from ragkpi.files.shapes import SHAPES, Shape, layout_of, need_columns, rows_shape
 from ragkpi.files.trec import (
     NumberColumn,
     Origin,
@@ -116,8 +116,8 @@ def read_qrels(table: TableFile, user: Shape | None) -> QrelsColumns:
     where = table.names, table.file, table.line
     are_pairs = len(table.names) == 2 and "level" not in shape.required
     # The level first: a file without it could be a run.
-    level = None if are_pairs else need_column(shape, "level", *where)
-    ids = id_columns(shape, *where)
+    level = None if are_pairs else need_columns(shape, *where, "level")[-1]
+    ids = need_columns(shape, *where, "query", "doc")[-2:]
     qrels = _qrels_of(table, ids, level)
     if not len(qrels.line):
         return collect_qrels(table.file, ())
