@@ -111,16 +111,12 @@ def compare_all(
     claims = []
     for of_metric in deciding:
         p = np.minimum(1.0, factor * of_metric.p)
-        letters = _lettered(of_metric, p < procedure.limit)
+        order = of_metric.order  # the best run has the first letter
+        letters = letters_of((p < procedure.limit)[np.ix_(order, order)])
+        letters = [letters[rank] for rank in np.argsort(order)]
         claims.append(replace(of_metric, p=p, letters=letters))
     by_metric = claims + by_metric[len(claims) :]
     return AllPairs(list(names), list(runs), by_metric, procedure, factor)
-
-
-def _lettered(pairs: MetricPairs, differ: BoolArray) -> list[str]:
-    """Return the letter of each run; the best one has the first."""
-    letters = letters_of(differ[np.ix_(pairs.order, pairs.order)])
-    return [letters[rank] for rank in np.argsort(pairs.order)]
 
 
 @np.errstate(invalid="ignore")

@@ -339,78 +339,57 @@ def baseline_verdicts(
     """
     (name, limits), (of_run, tested) = baseline, run
     refuse_other_grounds([name, of_run], [limits, tested])
-    if gate.decided_by == "value":
-        verdicts = [
-            _value_verdict(name, of_run, tested[column.name], column.summary, gate.margin)
-            for column in limits.columns
-            if column.metric.is_comparable
-        ]
-    else:
-        verdicts = _tested_verdicts(baseline, run, gate, rankings)
+    differences: dict[str, Difference] = {}
+    too_few, after_failure = "", {}
+    if gate.decided_by != "value":
+        compared = compare([name, of_run], [limits, tested], gate.procedure)
+        differences = {d.metric.name: d for d in compared.differences}
+        too_few = compared.out_of_reach if gate.decided_by == "worse" else ""
+    if gate.decided_by == "noninferior":
+        after_failure = _after_failure(limits, tested, gate)
+    verdicts = []
+    for there in limits.columns:
+        if not there.metric.is_comparable:
+            continue
+        column, d = tested[there.name], differences.get(there.name)
+        reference = d.baseline if d and d.queries else there.summary
+        verdict = _value_verdict(name, of_run, column, reference, gate.margin)
+        if d is None or verdict.undecided or math.isnan(verdict.value):
+            verdicts.append(verdict)
+            continue
+        undecided = too_few
+        if d.evidence not in DECIDING:
+            undecided = TOO_FEW_SEEDS[d.evidence]
+        elif gate.decided_by == "worse" and d.decision == "untested":
+            undecided = undecided or "no test of the difference is valid"
+        if not np.array_equal(column.has_value, there.has_value):
+            undecided = "it is NA for other queries of the baseline"
+        failed = d.interval
+        shown = rankings == "equal" or (d.queries > 1 and not there.metric.is_rate)
+        if shown and d.evidence == "runs" and d.ties == d.queries and not d.difference:
+            failed = Interval(0.0, 0.0)
+            d = replace(d, interval=failed)
+        elif not math.isnan(failed.low):
+            failed = after_failure.get(there.name, failed)
+        passed = gate.passes(d, failed)
+        # A missed test of non-inferiority lacks evidence, and claims nothing.
+        claims = passed == (gate.decided_by == "noninferior")
+        doubt = gate.doubt(d) if claims else ("", "")
+        verdict = replace(
+            verdict,
+            outcome="doubted" if any(doubt) else "passed" if passed else "missed",
+            queries=d.queries,
+            says=gate.in_words(d, failed, name, passed, doubt),
+            difference=d,
+            unseen=gate.unseen(d),
+        )
+        verdicts.append(verdict.missed(undecided))
     gains = [(v, m) for v in verdicts if (m := tested[v.name].metric.measure).better == "higher"]
     nothing = [
         v.value == v.baseline_value and (not v.value or _is_worst(v.value, m)) for v, m in gains
     ]
-    doubt = "no query of run or baseline has any success" if nothing and all(nothing) else ""
-    return [verdict.missed(doubt) for verdict in verdicts]
-
-
-def _tested_verdicts(
-    baseline: tuple[str, Scores],
-    run: tuple[str, Scores],
-    gate: BaselineGate,
-    rankings: Literal["differ", "equal"],
-) -> list[Verdict]:
-    """Return the verdicts of the test, or of intervals with one more query that fails."""
-    (name, limits), (of_run, tested) = baseline, run
-    compared = compare([name, of_run], [limits, tested], gate.procedure)
-    too_few, after_failure = "", {}
-    if gate.decided_by == "worse":
-        too_few = compared.out_of_reach
-    else:
-        after_failure = _after_failure(limits, tested, gate)
-    verdicts = []
-    for difference in compared.differences:
-        metric = difference.metric
-        column, there = tested[metric.name], limits[metric.name]
-        reference = difference.baseline if difference.queries else there.summary
-        verdict = _value_verdict(name, of_run, column, reference, gate.margin)
-        if verdict.undecided or math.isnan(verdict.value):
-            verdicts.append(verdict)
-            continue
-        undecided = too_few
-        if difference.evidence not in DECIDING:
-            undecided = TOO_FEW_SEEDS[difference.evidence]
-        elif gate.decided_by == "worse" and difference.decision == "untested":
-            undecided = undecided or "no test of the difference is valid"
-        if not np.array_equal(column.has_value, there.has_value):
-            undecided = "it is NA for other queries of the baseline"
-        equal = difference.ties == difference.queries and not difference.difference
-        shown = rankings == "equal" or (difference.queries > 1 and not metric.is_rate)
-        if difference.evidence == "runs" and equal and shown:
-            failed = Interval(0.0, 0.0)
-            difference = replace(difference, interval=failed)
-        else:
-            unknown = math.isnan(difference.interval.low)
-            failed = (
-                difference.interval
-                if unknown
-                else after_failure.get(metric.name, difference.interval)
-            )
-        passed = gate.passes(difference, failed)
-        # A missed test of non-inferiority lacks evidence, and claims nothing.
-        claims = passed == (gate.decided_by == "noninferior")
-        doubt = gate.doubt(difference) if claims else ("", "")
-        verdict = replace(
-            verdict,
-            outcome="doubted" if any(doubt) else "passed" if passed else "missed",
-            queries=difference.queries,
-            says=gate.in_words(difference, failed, name, passed, doubt),
-            difference=difference,
-            unseen=gate.unseen(difference),
-        )
-        verdicts.append(verdict.missed(undecided))
-    return verdicts
+    doubt_of_all = "no query of run or baseline has any success"
+    return [v.missed(doubt_of_all if nothing and all(nothing) else "") for v in verdicts]
 
 
 def _after_failure(baseline: Scores, run: Scores, gate: BaselineGate) -> dict[str, Interval]:

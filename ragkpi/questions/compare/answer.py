@@ -246,16 +246,24 @@ def _rows(comparison: Comparison, layout: Layout) -> Iterator[list[Cell]]:
     """Yield the rows of each measure; the baseline's rows have fewer cells."""
     for differences in comparison.by_metric:
         metric, first = differences[0].metric, differences[0]
-        if layout.notes == "below":
+        style, for_people = metric.measure.style, layout.notes == "below"
+        if for_people:
             differences = sorted(differences, key=goodness, reverse=True)
-        value = Cell(first.baseline, style=metric.measure.style)
-        yield [*map(Cell, (metric.name, comparison.names[0], first.queries)), value]
+        names = map(Cell, (metric.name, comparison.names[0], first.queries))
+        yield [*names, Cell(first.baseline, style=style)]
         for d in differences:
-            difference, *tests = _tested(d, layout)
-            counts = map(Cell, (d.wins, d.ties, d.losses, d.effect_size))
-            value = Cell(d.summary, style=metric.measure.style)
-            names = map(Cell, (metric.name, d.run, d.queries))
-            yield [*names, value, difference, *counts, *tests]
+            corrected_p = Cell(d.corrected)
+            if d.decision == "described":  # in brackets
+                is_shown = for_people and d.p == d.p
+                corrected_p = Cell(f"({rounded(d.p, 'probability')})" if is_shown else None)
+            tone = _TONES.get(d.decision, "plain")
+            yield [
+                *map(Cell, (metric.name, d.run, d.queries)),
+                Cell(d.summary, style=style),
+                Cell(d.difference, d.interval, style=style, tone=tone),
+                *map(Cell, (d.wins, d.ties, d.losses, d.effect_size, d.p)),
+                corrected_p,
+            ]
 
 
 def _query_rows(comparison: Comparison) -> Iterator[list[Cell]]:
@@ -264,17 +272,6 @@ def _query_rows(comparison: Comparison) -> Iterator[list[Cell]]:
         for query, outcome, *numbers in query_outcomes(comparison, d):
             values = (Cell(number, style=d.metric.measure.style) for number in numbers)
             yield [*map(Cell, (d.metric.name, d.run, query, outcome)), *values]
-
-
-def _tested(d: Difference, layout: Layout) -> list[Cell]:
-    """Return the cells of a difference and its p-values; in brackets if it is exploratory."""
-    tone = _TONES.get(d.decision, "plain")
-    difference = Cell(d.difference, d.interval, style=d.metric.measure.style, tone=tone)
-    corrected_p = Cell(d.corrected)
-    if d.decision == "described":
-        is_bracketed = layout.notes == "below" and d.p == d.p
-        corrected_p = Cell(f"({rounded(d.p, 'probability')})" if is_bracketed else None)
-    return [difference, Cell(d.p), corrected_p]
 
 
 _OUTCOME = ("query", "outcome", "baseline_value", "value", "difference")
