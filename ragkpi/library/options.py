@@ -597,9 +597,12 @@ def checked(arguments: Mapping[str, Any], group: type = Comparing) -> dict[str, 
     Optional arguments that are None are left out; `UsageError` for a wrong one.
     """
     values: dict[str, Any] = {}
-    for name, (kind, optional, shell, option) in arguments_of(group).items():
-        value = arguments.get(name)
-        if value is None and (optional or name not in arguments):
+    declarations = arguments_of(group)
+    for name, value in arguments.items():
+        if name not in declarations:
+            continue
+        kind, optional, shell, option = declarations[name]
+        if value is None and optional:
             continue
         choices = shell if kind is str else kind
         if get_origin(choices) is Literal:
