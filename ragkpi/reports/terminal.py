@@ -15,8 +15,7 @@ from ragkpi.wording import counted, text_lines, visible
 _GAP = 3
 _SHORTEST_ID = 12  # shorter ids would look alike
 _NARROWEST_PROSE = 24
-# A label and a colon, or a term and two spaces, before a text that wraps with a hanging indent.
-_TERM = r"[A-Z][\w ]{1,10}: +| *\S+(?: \S+)*? {2,}| *"
+_HANGS = 12  # spaces before the rest of a line
 
 
 def terminal_width() -> int:
@@ -61,20 +60,12 @@ def cells_of(texts: Sequence[str], column: Column, width: int) -> list[list[str]
 
 
 def on_terminal(text: str) -> str:
-    """Wrap the long lines of a list of terms if standard output is a terminal.
-
-    Wrapped text aligns with the beginning of the text after its term, as in ``map    Average
-    precision …`` or ``Source:  …``.
-    """
+    """Wrap the lines of a text if standard output is a terminal, the rest of each below it."""
     if not sys.stdout.isatty():
         return text
-    width, lines = terminal_width(), []
-    for line in re.sub(r"\n {12,}(?=\S)", " ", text).splitlines():  # docstrings break lines, too
-        term = re.match(_TERM, line)
-        margin = term.end() if term else 0
-        below = " " * (margin if margin + _NARROWEST_PROSE <= width else 0)
-        lines += text_lines(line, width, below)
-    return "".join(f"{line}\n" for line in lines)
+    lines = re.sub(r"\n {12,}(?=\S)", " ", text).splitlines()  # docstrings break lines, too
+    wrapped = (part for line in lines for part in text_lines(line, terminal_width(), " " * _HANGS))
+    return "".join(f"{part}\n" for part in wrapped)
 
 
 BEST = "*"
