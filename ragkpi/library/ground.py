@@ -7,7 +7,6 @@ from dataclasses import dataclass, field
 from typing import Any, Literal, NamedTuple
 
 from ragkpi.files.inputs import Inputs, new_sha256
-from ragkpi.interface import spell
 from ragkpi.measures.measure import Metric
 from ragkpi.ranking.judged import Settings
 from ragkpi.version import __version__
@@ -144,14 +143,6 @@ class Signature:
     def short(self) -> str:
         """Leave out fields with default values and cut hashes to eight digits."""
         return "|".join(f"{name}:{cut(text)}" for name, text in self._choices)
-
-    def options(self) -> list[str]:
-        """Return the settings that differ from the defaults, as the user writes them."""
-        return [
-            spell(_SETTINGS[name].argument, text)
-            for name, text in self.choices.items()
-            if name in _SETTINGS and name != "gains"
-        ]
 
     def arguments(self) -> tuple[dict[str, Any], list[str]]:
         """Return the arguments that set these fields, and the fields that depend on files."""

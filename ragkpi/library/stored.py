@@ -93,19 +93,14 @@ class StoredResult:
             raise self._broken(f"not a ragkpi result file ({problem!r})") from None
 
     def refuse_run(self, run: str, scores: Scores, evaluated: Evaluations) -> None:
-        """Raise `DataError` for a run on another ground, with the command that re-creates this."""
-        session = evaluated.session
-        signature, qrels = session.signature(evaluated.metrics), session.judgements.file
+        """Raise `DataError` for a run on another ground."""
         metrics = [metric for metric in scores.metrics if metric.is_comparable]
+        signature = evaluated.session.signature(evaluated.metrics).long()
         queries = {"queries": scores.divisor, "queries_sha256": ids_sha256(scores.queries)}
-        settings = ["-m", ",".join(metric.name for metric in metrics), *signature.options()]
-        again = " ".join(["ragkpi eval -q", *settings, "-o", self.path, qrels])
-        ground = ground_of({"signature": signature.long(), **queries})
-        self.refuse_other(run, ground, metrics, f"it as {visible(run)}: {visible(again)} RUN")
+        ground = ground_of({"signature": signature, **queries})
+        self.refuse_other(run, ground, metrics)
 
-    def refuse_other(
-        self, other: str, ground: Ground, metrics: Sequence[Metric], advice: str
-    ) -> None:
+    def refuse_other(self, other: str, ground: Ground, metrics: Sequence[Metric]) -> None:
         """Raise `DataError` for values on another ground, or by metrics that are not saved."""
         apart = differences(self.ground, ground, metrics)
         stored = self.record["values"]
@@ -115,7 +110,7 @@ class StoredResult:
             unlike = (f"{name} is {was}, not {now}" for name, (was, now) in apart.items())
             raise DataError(
                 f"{visible(self.name)} is not comparable with {visible(other)}: "
-                f"{', '.join(unlike)}; evaluate {advice}"
+                f"{', '.join(unlike)}; evaluate both with the same qrels, measures and options"
             )
 
     def _column(self, name: str, value: Any) -> MetricScores | None:
@@ -278,10 +273,9 @@ def scored_runs(
             refuse_unserved(metrics, session.rel_info, session.settings)
             _ = session.judgements  # refuses files that are not qrels
         ground = {**first.ground, **session.signature(metrics).choices}
-        advice = "all runs with the same qrels, measures and settings"
         for result in results.values():
             other = "this call" if result is first else first.name
-            result.refuse_other(other, ground, metrics, advice)
+            result.refuse_other(other, ground, metrics)
         signature = first.signature
     if results:
         names = [metric.name for metric in metrics if metric.is_comparable]
