@@ -36,7 +36,7 @@ from ragkpi.measures.measure import (
     names_of,
     record,
 )
-from ragkpi.measures.parameters import Option, cutoffs
+from ragkpi.measures.parameters import Grammar, Option
 from ragkpi.measures.precision import recall
 from ragkpi.measures.tied import Tail, share_reaching, tail
 from ragkpi.ranking.judged import Judged, quotient, shared
@@ -290,7 +290,7 @@ _OF_COUNTS = STAIRCASE._replace(order="ignored", parameters="default")
 _chance = partial(
     record,
     MEASURES,
-    parameters=cutoffs(_DEPTHS, _PARAMETERS),
+    parameters=Grammar("cutoffs", _DEPTHS, _PARAMETERS),
     needs=frozenset({"corpus_size"}),
     cautions=(deeper_than_corpus, collapse_zone),
     better="neither",
@@ -299,7 +299,7 @@ _chance = partial(
     question="chance",
     expected="unchanged",
 )
-_of_success = partial(_chance, parameters=cutoffs(_DEPTHS, _SUCCESS))
+_of_success = partial(_chance, parameters=Grammar("cutoffs", _DEPTHS, _SUCCESS))
 _over_chance = partial(_of_success, better="higher", bounds=_OF_COUNTS, expected=None)
 # Recall does not saturate as success does.
 _recall = partial(
@@ -456,7 +456,9 @@ def collapse(judged: Judged, cutoff: int, m: int, recall: float) -> FloatArray:
     )
 
 
-@_between_depths(parameters=cutoffs(_DEPTHS, _SUCCESS, span=2), aggregate=BITS_DIFFERENCE)
+@_between_depths(
+    parameters=Grammar("cutoffs", _DEPTHS, _SUCCESS, span=2), aggregate=BITS_DIFFERENCE
+)
 def dbor(judged: Judged, cutoff: tuple[int, int], m: int, recall: float) -> FloatArray:
     """Change of bor from one depth to a greater one.
 
@@ -470,7 +472,9 @@ def dbor(judged: Judged, cutoff: tuple[int, int], m: int, recall: float) -> Floa
     return np.column_stack(both)
 
 
-@_between_depths(parameters=cutoffs(_DEPTHS, _PARAMETERS, span=2), aggregate=SPARSE_DIFFERENCE)
+@_between_depths(
+    parameters=Grammar("cutoffs", _DEPTHS, _PARAMETERS, span=2), aggregate=SPARSE_DIFFERENCE
+)
 def dbor_sparse(judged: Judged, cutoff: tuple[int, int], m: int) -> FloatArray:
     """Approximate change of bor, for few relevant documents and K far above m.
 

@@ -28,7 +28,7 @@ from ragkpi.measures.measure import (
     names_of,
     record,
 )
-from ragkpi.measures.parameters import Option, cutoffs
+from ragkpi.measures.parameters import Grammar, Option
 from ragkpi.ranking.judged import Judged, ratio, shared
 from ragkpi.wording import counted
 
@@ -251,14 +251,16 @@ _DEPTHS = (10, 30)
 _evidence = partial(
     record,
     MEASURES,
-    parameters=cutoffs(_DEPTHS),
+    parameters=Grammar("cutoffs", _DEPTHS),
     needs=frozenset({"grade_map"}),
     better="higher",
     bounds=CORNERS_OF_COUNTS,
     ties="unproven",
     question="evidence",
 )
-_weighted = partial(_evidence, parameters=cutoffs(_DEPTHS, _WEIGHTS), cautions=(no_top_grade,))
+_weighted = partial(
+    _evidence, parameters=Grammar("cutoffs", _DEPTHS, _WEIGHTS), cautions=(no_top_grade,)
+)
 _ceiling = partial(_weighted, bounds=OTHER_HOLES, cautions=(no_top_grade, pool_is_the_run))
 _share_of_ceiling = partial(_ceiling, cautions=(no_top_grade, pool_is_the_run, above_ceiling))
 _count_ceiling = partial(_evidence, bounds=OTHER_HOLES)

@@ -21,7 +21,7 @@ from ragkpi.measures.measure import (
     plus_ones,
     record,
 )
-from ragkpi.measures.parameters import Grammar, cutoffs
+from ragkpi.measures.parameters import NINE_CUTOFFS, Grammar
 from ragkpi.measures.tied import existing_ranks, is_alone, mean_weight
 from ragkpi.ranking.judged import Judged, quotient, shared
 
@@ -296,7 +296,7 @@ def Rndcg(judged: Judged, gains: Mapping[int, float]) -> FloatArray:
 
 
 @_gain(
-    parameters=cutoffs(),
+    parameters=Grammar("cutoffs", NINE_CUTOFFS),
     bounds=Bounds("staircase", ratio=ndcg_ratio),
     ties="monotone",
     expected="itself",

@@ -22,7 +22,7 @@ from ragkpi.measures.measure import (
     log,
     record,
 )
-from ragkpi.measures.parameters import Grammar, Option, cutoffs
+from ragkpi.measures.parameters import Grammar, Option
 from ragkpi.measures.tied import existing_ranks, mean_weight
 from ragkpi.ranking.judged import Judged, quotient, shared
 
@@ -96,7 +96,7 @@ def infAP(judged: Judged) -> FloatArray:
     return quotient(judged.per_query(np.where(judged.relevant, expected, 0.0)), judged.num_rel)
 
 
-@_unjudged(parameters=cutoffs((5, 10, 20)))
+@_unjudged(parameters=Grammar("cutoffs", (5, 10, 20)))
 def unj(judged: Judged, cutoff: int) -> FloatArray:
     """Unjudged share of the first K documents.
 

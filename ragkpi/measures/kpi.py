@@ -24,7 +24,7 @@ from ragkpi.measures.measure import (
     Metric,
     record,
 )
-from ragkpi.measures.parameters import Option, cutoffs
+from ragkpi.measures.parameters import Grammar, Option
 from ragkpi.ranking.judged import Judged, quotient
 from ragkpi.wording import counted
 
@@ -50,14 +50,18 @@ _HIGHEST = {"highest": Option(4, 1, 60)}
 _tradeoff = partial(
     record,
     MEASURES,
-    parameters=cutoffs((5, 10, 20), _ALPHA),
+    parameters=Grammar("cutoffs", (5, 10, 20), _ALPHA),
     better="higher",
     bounds=CORNERS_OF_COUNTS,
     ties="unproven",
     question="tradeoff",
 )
 _kpi = partial(
-    record, MEASURES, parameters=cutoffs((10, 25, 50, 100)), better="higher", ties="unproven"
+    record,
+    MEASURES,
+    parameters=Grammar("cutoffs", (10, 25, 50, 100)),
+    better="higher",
+    ties="unproven",
 )
 _gain = partial(_kpi, question="gain", worth="gain")
 
@@ -183,7 +187,7 @@ def ndcg_local(judged: Judged, cutoff: int) -> FloatArray:
 
 
 @_kpi(
-    parameters=cutoffs((10, 20), _HIGHEST),
+    parameters=Grammar("cutoffs", (10, 20), _HIGHEST),
     bounds=UNPROVEN,
     ties="monotone",
     question="gain",
@@ -221,7 +225,7 @@ def err(judged: Judged, cutoff: int, highest: int) -> FloatArray:
 
 @_kpi(
     "judged",
-    parameters=cutoffs((5, 10, 20)),
+    parameters=Grammar("cutoffs", (5, 10, 20)),
     bounds=COUNTS_HOLES,
     question="incomplete",
     worth="judged",

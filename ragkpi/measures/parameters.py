@@ -192,20 +192,6 @@ class Grammar:
         return f"{measure}_{parameters.suffix}" if parameters.suffix else measure
 
 
-def cutoffs(
-    default: tuple[int, ...] = NINE_CUTOFFS,
-    options: Mapping[str, Option] | None = None,
-    span: int = 1,
-) -> Grammar:
-    """Return the grammar of ranks to cut at, and `key=value` options for all of them."""
-    return Grammar("cutoffs", default, options or {}, span)
-
-
-def points(default: tuple[float, ...]) -> Grammar:
-    """Return the grammar of points on a real scale, such as recall points; a metric each."""
-    return Grammar("points", default, argument="point")
-
-
 def shortest(number: float) -> str:
     """Write a number with six digits, or as many as identify it.
 

@@ -20,7 +20,7 @@ from ragkpi.measures.measure import (
     log,
     record,
 )
-from ragkpi.measures.parameters import RECALL_POINTS, Grammar, cutoffs, points
+from ragkpi.measures.parameters import NINE_CUTOFFS, RECALL_POINTS, Grammar
 from ragkpi.measures.tied import (
     existing_ranks,
     is_alone,
@@ -37,7 +37,7 @@ MULTIPLES_OF_R = (0.2, 0.4, 0.6, 0.8, 1.0, 1.2, 1.4, 1.6, 1.8, 2.0)
 _cut = partial(
     record,
     MEASURES,
-    parameters=cutoffs(),
+    parameters=Grammar("cutoffs", NINE_CUTOFFS),
     better="higher",
     bounds=CORNERS_OF_COUNTS,
     ties="monotone",
@@ -87,7 +87,7 @@ def relative_P(judged: Judged, cutoff: int) -> FloatArray:
 
 @_cut(
     rate="always",
-    parameters=cutoffs((1, 5, 10)),
+    parameters=Grammar("cutoffs", (1, 5, 10)),
     expected=partial(share_reaching, m=1),
     aliases=("Success", "hit", "hits", "hit_rate", "hitrate"),
 )
@@ -149,7 +149,7 @@ def _mean_reciprocal(first: int, size: int, relevant: int, depth: int) -> float:
 
 
 @_early(
-    parameters=cutoffs(default=()),
+    parameters=Grammar("cutoffs"),
     bounds=CORNERS,
     ties="monotone",
     expected=_expected_recip_rank,
@@ -271,7 +271,7 @@ def _relevant_at(judged: Judged, point: float) -> FloatArray:
 
 
 @_early(
-    parameters=points(RECALL_POINTS),
+    parameters=Grammar("points", RECALL_POINTS, argument="point"),
     bounds=COSTLY,
     aliases=("IPrec",),
 )
@@ -313,7 +313,7 @@ def interpolated_average(judged: Judged, points: tuple[float, ...]) -> FloatArra
     return total / len(points)
 
 
-@_early(parameters=points(MULTIPLES_OF_R), bounds=STAIRCASE_ALONE)
+@_early(parameters=Grammar("points", MULTIPLES_OF_R, argument="point"), bounds=STAIRCASE_ALONE)
 def Rprec_mult(judged: Judged, point: float) -> FloatArray:
     """Precision at a multiple of R.
 

@@ -12,7 +12,7 @@ import numpy as np
 
 from ragkpi.arrays import FloatArray, IntArray
 from ragkpi.measures.measure import SUM, UNPROVEN, Measure, record
-from ragkpi.measures.parameters import cutoffs, points
+from ragkpi.measures.parameters import NINE_CUTOFFS, Grammar
 from ragkpi.measures.precision import MULTIPLES_OF_R, P, Rprec_mult, average_precision
 from ragkpi.ranking.groups import JudgedGroups
 from ragkpi.ranking.judged import quotient
@@ -167,7 +167,7 @@ def map_avgjg(judged: JudgedGroups) -> FloatArray:
     return judged.mean(average_precision(judged.judged))
 
 
-@_groups(parameters=cutoffs())
+@_groups(parameters=Grammar("cutoffs", NINE_CUTOFFS))
 def P_avgjg(judged: JudgedGroups, cutoff: int) -> FloatArray:
     """Precision at a cutoff, averaged over the judgment groups (assessors) of a query.
 
@@ -180,7 +180,7 @@ def P_avgjg(judged: JudgedGroups, cutoff: int) -> FloatArray:
     return judged.mean(P(judged.judged, cutoff))
 
 
-@_groups(parameters=points(MULTIPLES_OF_R))
+@_groups(parameters=Grammar("points", MULTIPLES_OF_R, argument="point"))
 def Rprec_mult_avgjg(judged: JudgedGroups, point: float) -> FloatArray:
     """Precision at a multiple of R, averaged over the judgment groups (assessors) of a query.
 

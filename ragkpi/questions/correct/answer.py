@@ -15,7 +15,7 @@ from ragkpi.measures.measure import SUM, Metric, MetricScores, Scores, names_of
 from ragkpi.reports.layout import Answer, Cell, Column, filled, finite
 from ragkpi.statistics.prediction_powered import About, Corrected, Shape, Value, prediction_powered
 from ragkpi.statistics.significance import corrected, correlation_within
-from ragkpi.wording import beside, counted, exact_percent, rounded, with_interval
+from ragkpi.wording import beside, counted, exact_percent, p_text, rounded, with_interval
 
 FEWEST = 10  # queries with both judgements; fewer make intervals too narrow
 _FEW = 30  # with fewer queries, intervals assume values that are not very skewed
@@ -41,7 +41,7 @@ class CorrectedMetric:
 class Sampling:
     """The difference in the other judge's values between human-judged and other queries."""
 
-    metric: Metric  # a query's value is the mean over the runs
+    measure: str  # a query's value is the mean over the runs
     judged: float  # the mean over the human-judged queries
     rest: float  # the mean over the other queries
     p: float  # from Student's t test for equal means
@@ -176,7 +176,7 @@ def _sampling(metric: Metric, other: Sequence[Scores], judged: BoolArray) -> Sam
         return None
     # Parts of one sample have equal variance: for two parts, the F test is Student's.
     p = correlation_within(values, inside.astype(np.int64)).p
-    return Sampling(metric, float(values[inside].mean()), float(values[~inside].mean()), p)
+    return Sampling(metric.name, float(values[inside].mean()), float(values[~inside].mean()), p)
 
 
 def correction_answer(correction: Correction) -> Answer:
@@ -256,11 +256,10 @@ def _explanation(correction: Correction) -> Iterator[str]:
 
 
 def _evidence(sampling: Sampling) -> str:
-    style = sampling.metric.measure.style
-    judged, rest = (rounded(value, style) for value in (sampling.judged, sampling.rest))
+    judged, rest = (rounded(value, "decimal") for value in (sampling.judged, sampling.rest))
     return (
-        f"the LLM judge scores {sampling.metric.name} {judged} on them "
-        f"and {rest} on the rest (p = {beside(sampling.p, UNLIKELY, 2, 'g')})"
+        f"the LLM judge scores {sampling.measure} {judged} on them and {rest} on the rest "
+        f"({p_text(sampling.p)})"
     )
 
 
@@ -323,7 +322,6 @@ def _estimated(correction: Correction, entry: CorrectedMetric) -> str:
 
 
 def _findings(correction: Correction) -> dict[str, Any]:
-    sampling = correction.sampling
     return {
         "human": correction.judges[0],
         "other": correction.judges[1],
@@ -332,12 +330,6 @@ def _findings(correction: Correction) -> dict[str, Any]:
         "queries": correction.queries,
         "left_out": correction.left_out,
         "level": correction.level,
-        "random_sample": sampling
-        and {
-            "measure": sampling.metric.name,
-            "judged": sampling.judged,
-            "rest": sampling.rest,
-            "p": sampling.p,
-        },
+        "random_sample": correction.sampling,
         "refused": [metric.name for metric in correction.refused],
     }
