@@ -84,9 +84,6 @@ class Interface:
     def spell(self, argument: str, value: str) -> str:
         return f'{argument}="{value}"' if value else f"{argument}="
 
-    def request_text(self, measure: str) -> str:
-        return measure
-
     def system_text(self, name: str, runs: Sequence[str]) -> str:
         """Return a system of several runs as the user writes it."""
         return str({name: list(runs)})
@@ -139,8 +136,7 @@ def spell(argument: str, value: str = "") -> str:
 
 def request_text(measure: str, parameters: str | None = None) -> str:
     """Return a request for a measure as the user writes it: ``-m P.5`` on a command line."""
-    name = measure if parameters is None else f"{measure}.{parameters}"
-    return interface().request_text(name)
+    return spell("measures", measure if parameters is None else f"{measure}.{parameters}")
 
 
 def wants_colour(stream: TextIO) -> bool:

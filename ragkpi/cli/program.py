@@ -64,9 +64,6 @@ class CommandLine(Interface):
     def system_text(self, name: str, runs: Sequence[str]) -> str:
         return quote(f"{name}={','.join(runs)}")
 
-    def request_text(self, measure: str) -> str:
-        return f"-m {measure}"
-
     def note(self, text: str) -> None:
         hold(f"note: {text}")
 

@@ -148,7 +148,7 @@ def test_expected_reciprocal_rank_by_hand():
     expected = 3 / 16 + (13 / 16) * (15 / 16) / 3
     assert ragkpi.evaluate(qrels, run, "err.10").mean["err_10"] == pytest.approx(expected)
     refused = pytest.raises(
-        ragkpi.DataError, match=r"level 4 is judged; expected err\.10,highest=4"
+        ragkpi.DataError, match=r'level 4 is judged; expected measures="err\.10,highest=4"'
     )
     with using(Interface()), refused:  # as in Python, not on the command line
         ragkpi.evaluate(qrels, run, "err.10,highest=3")

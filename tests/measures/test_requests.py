@@ -136,7 +136,7 @@ def test_what_does_not_fit_is_refused(request_, said):
     with pytest.raises(UsageError) as refusal:
         find_metrics([request_])
     assert said in str(refusal.value)
-    assert str(refusal.value).startswith(f"-m {request_.partition('.')[0]}")
+    assert str(refusal.value).startswith(f"-m {request_.partition('.')[0]}".strip())
     assert "\n" not in str(refusal.value)
 
 
