@@ -1,12 +1,10 @@
 """Runs and qrels as Python objects: mappings, lists of documents, rows and data frames.
 
-Ids are encoded many at a time, because a step per row is slow. A mapping can be as large as a
-file, so it becomes blocks of whole queries.
+Ids are encoded many at a time, because a step per row is slow.
 """
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -21,7 +19,7 @@ from ragkpi.errors import UsageError
 from ragkpi.files import column_names as fields
 from ragkpi.files import tables
 from ragkpi.files.dumps import LOOKED_AT, recognise
-from ragkpi.files.lines import Tokens, spans
+from ragkpi.files.lines import Tokens
 from ragkpi.files.opening import Kind
 from ragkpi.files.roles import BARE
 from ragkpi.files.shape_reader import (
@@ -48,7 +46,6 @@ from ragkpi.wording import decoded, named, octets
 
 _DEEPEST = 5  # objects in a document
 _LISTS = (list, tuple, set, frozenset, np.ndarray)
-ROWS_OF_BLOCK = 1 << 14  # of a mapping
 # By length of row, the positions of query, document and number.
 _ROWS: Mapping[Kind, Mapping[int, Sequence[int]]] = {
     "run": {3: (0, 1, 2), 5: (0, 2, 4), 6: (0, 2, 4)},
@@ -172,7 +169,7 @@ def qrels_columns(
             return tables.read_qrels(table, shape).read_as(numbers)
     if (columns := _document_columns(data, "qrels", shape)) is not None:
         return collect_qrels("qrels", columns).read_as(numbers)
-    ((rows, values),) = _of_mapping(data, "qrels", sys.maxsize)
+    rows, values = _of_mapping(data, "qrels")
     query = rows.query_of_rows()
     with _located("qrels", lambda row: (query[row], rows.document[row]), expected):
         level, gain = parse_numbers("qrels", values, rows.line, truth=True, numbers=numbers)
@@ -192,12 +189,11 @@ def run_blocks(data: Any, shape: Shape | None = None) -> list[RunColumns]:
         return [block._replace(origin=block.origin._replace(documents=BARE)) for block in blocks]
     if (columns := _document_columns(data, "run", shape)) is not None:
         return list(stream_documents("run", columns))
-    parts = list(_of_mapping(data, "run", ROWS_OF_BLOCK))
-    for rows, values in parts:
-        ids = rows.query_of_rows(), rows.document
-        with _located("run", lambda row: (ids[0][row], ids[1][row]), "a number"):  # noqa: B023
-            parse_scores("run", values, np.arange(1, len(values) + 1))
-    return [rows for rows, _ in parts]
+    rows, values = _of_mapping(data, "run")
+    ids = rows.query_of_rows(), rows.document
+    with _located("run", lambda row: (ids[0][row], ids[1][row]), "a number"):
+        parse_scores("run", values, rows.line)
+    return [rows]
 
 
 @contextmanager
@@ -275,13 +271,8 @@ def _document_columns(
     )
 
 
-def _of_mapping(
-    data: Mapping[Any, Any], what: Kind, most: int
-) -> Iterator[tuple[RunColumns, _Numbers]]:
-    """Cut a mapping into columns of whole queries that fit the processor's cache.
-
-    Scores can be levels or NaN; the caller's numbers come with them.
-    """
+def _of_mapping(data: Mapping[Any, Any], what: Kind) -> tuple[RunColumns, _Numbers]:
+    """Return a mapping as columns, whose scores can be levels or NaN, and the caller's numbers."""
     for query, documents in data.items():
         if not isinstance(documents, Mapping | list) or (isinstance(documents, list) and documents):
             raise UsageError(
@@ -293,21 +284,20 @@ def _of_mapping(
     queries = list(data)
     sizes = np.fromiter((len(data[query]) for query in queries), np.int64, len(queries))
     starts = np.concatenate([[0], np.cumsum(sizes)])
-    for first, last in spans(starts, most):
-        rankings = [data[query] or {} for query in queries[first:last]]
-        values = _Numbers(list(chain.from_iterable(ranking.values() for ranking in rankings)))
-        rows = RunColumns(
-            file=what,
-            query=tokens_of(queries[first:last]),
-            starts=starts[first : last + 1] - starts[first],
-            document=tokens_of(list(chain.from_iterable(rankings))),
-            score=values.numbers(),
-            line=np.arange(starts[first], starts[last]) + 1,
-            run_id=b"run",
-            by_rank=np.zeros(len(values), dtype=bool),
-            origin=Origin(BARE, "score=@value"),
-        )
-        yield rows, values
+    rankings = [data[query] or {} for query in queries]
+    values = _Numbers(list(chain.from_iterable(ranking.values() for ranking in rankings)))
+    rows = RunColumns(
+        file=what,
+        query=tokens_of(queries),
+        starts=starts,
+        document=tokens_of(list(chain.from_iterable(rankings))),
+        score=values.numbers(),
+        line=np.arange(starts[-1]) + 1,
+        run_id=b"run",
+        by_rank=np.zeros(len(values), dtype=bool),
+        origin=Origin(BARE, "score=@value"),
+    )
+    return rows, values
 
 
 def names_of(frame: Any) -> list[str]:

@@ -206,21 +206,16 @@ def parse_fold(text: str) -> Fold:
     The text is a separator, such as ``#``, after the document's id; or a regular expression between
     slashes, whose first group is the document's id; or ``@FILE``, with lines of chunk and document.
     """
-    octets = text.encode("utf-8", "surrogateescape")
+    octets, option = text.encode("utf-8", "surrogateescape"), f"{spell('max_passage')} {text}"
     if len(text) > 2 and text.startswith("/") and text.endswith("/"):
         try:
             pattern = re.compile(octets[1:-1])
         except re.error as problem:
-            raise UsageError(
-                f"{spell('max_passage')} {text}: {problem}; expected a regular expression "
-                f"between slashes"
-            ) from None
+            expected = "expected a regular expression between slashes"
+            raise UsageError(f"{option}: {problem}; {expected}") from None
         if pattern.groups < 1:
-            raise UsageError(
-                f"{spell('max_passage')} {text}: has no group; expected one around the "
-                f"document's id, "
-                "such as /^(.*)_[0-9]+$/"
-            )
+            expected = "expected one around the document's id, such as /^(.*)_[0-9]+$/"
+            raise UsageError(f"{option}: has no group; {expected}")
 
         def first_group(chunk: bytes) -> bytes:
             match = pattern.search(chunk)

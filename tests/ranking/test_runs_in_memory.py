@@ -1,6 +1,5 @@
 """Hits of what is in memory, against those of the same run as rows of columns."""
 
-import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -102,20 +101,6 @@ def test_counted_and_named_documents_are_those_of_the_columns():
     hits = RunInMemory({"q": {"e": 2.0, "d": 1.0}}).hits(judgements, RunParts("counted", 1))
     assert hits.top.document.tolist() == [b"e"]
     assert count_documents(judgements, [hits]) == 2
-
-
-def test_a_mapping_of_many_rows_is_cut_between_queries(monkeypatch):
-    from ragkpi.files import in_memory
-
-    run = {f"q{n}": {f"d{m}": m for m in range(7)} for n in range(9)}
-    run["empty"] = {}
-    whole = run_blocks(run)
-    monkeypatch.setattr(in_memory, "ROWS_OF_BLOCK", 20)
-    cut = run_blocks(run)
-    assert len(whole) == 1
-    assert len(cut) == 5
-    assert np.concatenate([block.line for block in cut]).tolist() == whole[0].line.tolist()
-    assert [id_ for block in cut for id_ in block.document] == whole[0].document.tolist()
 
 
 def test_one_query_by_two_keys_is_one_query():
