@@ -41,20 +41,6 @@ def _open_gzip(stream: BinaryIO) -> Any:
         return import_module("gzip").GzipFile(fileobj=stream)
 
 
-def _open_bzip2(stream: BinaryIO) -> Any:
-    return MemberStream(stream, import_module("bz2").BZ2Decompressor)
-
-
-def _open_xz(stream: BinaryIO) -> Any:
-    lzma = import_module("lzma")
-    return MemberStream(stream, lambda: lzma.LZMADecompressor(lzma.FORMAT_XZ))
-
-
-def _open_zstandard(stream: BinaryIO) -> Any:
-    zstandard = import_module("zstandard").ZstdDecompressor
-    return MemberStream(stream, lambda: zstandard().decompressobj(), limited=False)
-
-
 # Long enough to exclude ids: "BZh" alone could be a query.
 _BZIP2 = tuple(
     b"BZh%d" % level + block for level in range(1, 10) for block in (b"1AY&SY", b"\x17rE8P\x90")
@@ -63,9 +49,17 @@ _BZIP2 = tuple(
 # A codec is imported when a file needs it: Python can be built without bz2 and lzma.
 DECOMPRESSORS: dict[bytes | tuple[bytes, ...], tuple[str, Callable[[BinaryIO], Any]]] = {
     b"\x1f\x8b\x08": ("gzip", _open_gzip),
-    _BZIP2: ("bzip2", _open_bzip2),
-    b"\xfd7zXZ\x00": ("xz", _open_xz),
-    b"\x28\xb5\x2f\xfd": ("zstandard", _open_zstandard),
+    _BZIP2: ("bzip2", lambda raw: MemberStream(raw, import_module("bz2").BZ2Decompressor)),
+    b"\xfd7zXZ\x00": (
+        "xz",
+        lambda raw: MemberStream(raw, import_module("lzma").LZMADecompressor),
+    ),
+    b"\x28\xb5\x2f\xfd": (
+        "zstandard",
+        lambda raw: MemberStream(
+            raw, import_module("zstandard").ZstdDecompressor().decompressobj, limited=False
+        ),
+    ),
 }
 
 

@@ -334,18 +334,14 @@ def refuse_systems(
     if not of_run.any():
         return
     first = ids[1].first_rows(ids[0].first_rows())
-    again = np.flatnonzero(of_run != of_run[first])
-    if len(again):
-        row = int(again[0])
+    for row in np.flatnonzero(of_run != of_run[first])[:1].tolist():
         systems = run_ids.take(np.unique(of_run)).tolist()
         fault = f"{shown_names([name])} tells {len(systems)} runs apart ({listed(systems)})"
         expected = "expected the rows of one"
         if place is not None:
-            value = visible(decoded(systems[0]))
-            rows = quote(f'NR == 1 || ${place} == "{value}"')
+            rows = quote(f'NR == 1 || ${place} == "{visible(decoded(systems[0]))}"')
             separator = "\\t" if file.endswith((".tsv", ".txt")) else ","
-            command = f"awk -F'{separator}' {rows} {quote(visible(file))} > run.csv"
-            expected = f"expected the lines of one: {command}"
+            expected += f": awk -F'{separator}' {rows} {quote(visible(file))} > run.csv"
         raise InputError(file, int(line[row]), fault, expected)
 
 
