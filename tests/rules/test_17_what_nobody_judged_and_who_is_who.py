@@ -166,7 +166,7 @@ def test_a_qrels_with_subtopics_says_what_its_second_column_is(ragkpi, tmp_path)
     files(tmp_path, qrels="5 1 x 0\n5 2 x 3\n", run=b'{"5": ["x"]}')
     outcome = ragkpi("eval", "qrels", "run", folder=tmp_path)
     assert outcome.status == 4
-    assert b"second column, here 1 and 2" in outcome.err
+    assert b"second column, 1 and 2" in outcome.err
 
 
 @pytest.mark.parametrize(("fold", "level"), [("max", 3), ("mean", 2), ("last", 2)])
