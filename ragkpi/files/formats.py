@@ -225,6 +225,16 @@ def is_number(word: bytes) -> bool:
     return True
 
 
+def _map_of_scores(head: bytes) -> str:
+    """Return the map of runs of ColBERT and Tevatron: scores behind two or three columns."""
+    rows = [line.split(b"\t") for line in _data_lines(head)]
+    scores = [row[-1].strip() for row in rows if len(row) == len(rows[0]) in (3, 4)]
+    if not rows or len(scores) < len(rows) or not all(map(is_number, scores)):
+        return ""
+    is_whole = all(map(_is_integer, scores))  # perhaps ranks or levels
+    return "" if is_whole else f"query=1, doc=2, score={len(rows[0])}"
+
+
 def _names(words: Iterable[bytes]) -> list[str]:
     """Return the plain names of columns, quoted or not."""
     return [fields.plain_name(word.decode("utf-8", "replace")) for word in words]
@@ -322,6 +332,8 @@ def reader_of(kind: Kind, source: Source, reading: Reading | str | None = None) 
     if name is None and shape is None:
         refuse_foreign(source.name, head)
         name = recognise_run(head) if kind == "run" else recognise_qrels(head)
+        if name == "trec" and kind == "run" and (map_ := _map_of_scores(head)):
+            name, shape = "tsv", parse_map(map_, kind, spell("map_run"))
     if name == "trec":
         read: Callable[[Source], Any]
         read = trec.stream_run if kind == "run" else trec.qrels_of
