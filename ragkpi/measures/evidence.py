@@ -21,6 +21,7 @@ from ragkpi.measures.measure import (
     CORNERS_OF_COUNTS,
     OTHER_HOLES,
     RATIO_OF_MEANS,
+    SUM,
     UNCHANGED,
     Bounds,
     Measure,
@@ -277,7 +278,8 @@ def ra_nwg(judged: Judged, cutoff: int, **weighing: float) -> FloatArray:
                 w5 = 1, w4 = min(u4/u5 (n5/n4)^alpha, cap4), w3 = min(u3/u5 (n5/n3)^alpha, cap3)
     Range:      0 to 1
     Edge cases: NA without a grade of 3 or more, or if all weights are 0. Without a 5:
-                w4 = fallback4, w3 = fallback3. Order within the top K does not matter.
+                w4 = fallback4, w3 = fallback3 (num_q_fallback counts such queries). Order within
+                the top K does not matter.
     Source:     arXiv 2511.09545, section 2.4
     """
     counts = labelled(judged)
@@ -445,3 +447,15 @@ def full_hit(judged: Judged, cutoff: int) -> FloatArray:
     existing = _from_grade(labelled(judged), 4)
     complete = _from_grade(in_top(judged, cutoff), 4) == existing
     return np.where(existing > 0, complete, np.nan)
+
+
+@_evidence(parameters=Grammar(), aggregate=SUM, style="integer", better="neither")
+def num_q_fallback(judged: Judged) -> BoolArray:
+    """Number of queries without a document of grade 5, which use fallback weights.
+
+    Formula:    queries with n5 = 0
+    Range:      0 to num_q
+    Edge cases: includes queries without useful documents, whose ra_nwg is NA.
+    Source:     ragkpi
+    """
+    return np.asarray(labelled(judged)[:, 5] == 0)

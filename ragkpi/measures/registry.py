@@ -71,7 +71,7 @@ NICKNAMES: Mapping[str, Sequence[str]] = {
     ],
     "rag": [
         *("ra_nwg", "proc", "pct_proc", "pct_proc_rom", "n_recall4", "n_recall5"),
-        *("precision4", "harm", "harm_u", "unj.10,30"),
+        *("precision4", "harm", "harm_u", "num_q_fallback", "unj.10,30"),
     ],
     "kpi": [
         *("ndcg_cut.10,25,50,100", "map_cut.100", "recip_rank.10", "recall.25,50,100"),
@@ -265,6 +265,7 @@ _VARIANTS = {
     ("setp", "relative", "True"): "set_relative_P",
 }
 _AS_HERE = {("dcg", "log2"), ("relative", "False"), ("judged_only", "False")}
+_OF_DIVERSITY = re.compile(r"(?i)alpha_|st_?recall|nrbp|\w+_ia$")
 _VALUES = {"cutoff", "beta", "recall"}  # parameters whose value is the parameter of the measure
 
 
@@ -280,6 +281,8 @@ def _translated(text: str, measures: Mapping[str, Measure]) -> tuple[str, str | 
         name = re.split(r"[.(@]", text, maxsplit=1)[0]
         names = [*(each for each in measures if not each.startswith("num_q_")), *NICKNAMES]
         advice = did_you_mean(name, names, "'ragkpi measures' lists them all")
+        if _OF_DIVERSITY.match(name):
+            advice = "it measures diversity by subtopics, which ndeval and ir_measures compute"
         raise bad_request(text, None, f"no measure is named '{name}'; {advice}")
     value: str | None = call["value"]
     level = None

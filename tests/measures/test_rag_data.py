@@ -33,7 +33,8 @@ def test_scifact_ceilings():
 def test_topics_without_a_top_grade(collection, grade_map, topics, without):
     judgements = qrels(collection)
     judged = judge(judgements, judgements, Settings(grade_map=GRADE_MAPS[grade_map]))
-    found = lines(judged, "num_q_n_recall5.10")
+    found = lines(judged, "num_q_fallback", "num_q_n_recall5.10")
+    assert found["num_q_fallback"]["all"] == without
     assert found["num_q_n_recall5_10"]["all"] == topics - without
 
 

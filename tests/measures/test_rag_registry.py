@@ -45,6 +45,7 @@ PRINTED = {
     "t_code_10": ["t_code_10"],
     "num_q_bor.10,m=3": ["num_q_bor_10_m=3"],
     "num_q_bor_10": ["num_q_bor_10"],
+    "num_q_fallback": ["num_q_fallback"],
 }
 
 
@@ -106,10 +107,16 @@ def test_valid_queries_are_counted():
     assert math.isnan(summary(judged, "bor.1,m=2"))
 
 
+def test_queries_without_top_grade_are_counted():
+    qrels = {"a": {"d": 3}, "b": {"d": 2}, "c": {"d": 0}}
+    found = lines(judge(qrels, {q: {"d": 1} for q in qrels}), "num_q_fallback")
+    assert found == {"num_q_fallback": {"a": 0, "b": 1, "c": 1, "all": 2}}
+
+
 def test_level_that_the_grade_map_lacks_is_refused_even_if_not_retrieved():
     qrels = {"a": {"d": 1, "e": 4, "f": -1}}
     judged = judge(qrels, {"a": {"d": 1, "f": 0}})
-    for name in ("ra_nwg.1", "precision4.1", "harm.1"):
+    for name in ("ra_nwg.1", "precision4.1", "harm.1", "num_q_fallback"):
         with pytest.raises(UsageError, match=r"level 4 .*'umbrela'.*--grade-map rag25"):
             summary(judged, name)
     settings = Settings(grade_map=GRADE_MAPS["rag25"])
