@@ -137,6 +137,15 @@ BetterScores = Annotated[
     ),
 ]
 
+ScoreColumns = Annotated[
+    str | Mapping[str, str] | None,
+    str,
+    less_common(
+        metavar="MAP",
+        help="Columns of --scores: 'query=frage, system=modell', also seed, measure, value.",
+    ),
+]
+
 By = Annotated[
     Labels | None,
     Option(

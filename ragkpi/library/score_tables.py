@@ -78,6 +78,8 @@ class ScoreTable:
         measure of this name, else ``"higher"``, with a note for latency and the like.
     common
         Whether queries without a number of some system are left out; else they are refused.
+    map_scores
+        The names of columns by role; else their names tell the roles.
 
     Attributes
     ----------
@@ -95,10 +97,12 @@ class ScoreTable:
         measures: Sequence[str],
         better: Mapping[str, Better],
         common: bool,
+        map_scores: Mapping[str, str],
     ) -> None:
         self.labels: dict[str, dict[bytes, dict[str, str]]] = {}
         self.notes: dict[str, None] = {}
         self._numbers: dict[tuple[Key, str, str], _Number] = {}  # by query and measure
+        self._map = map_scores
         for name, table in tables.items():
             self._collect(name, table, alone=len(tables) == 1)
         chosen = self._chosen(measures)
@@ -149,7 +153,7 @@ class ScoreTable:
             expected = "expected a row per query and system, or the lines of trec_eval -q"
             raise InputError(file, None, "no scores", expected)
         line, first = rows[0]
-        roles = _roles(file, line, list(first))
+        roles = _roles(file, line, list(first), self._map)
         others = [column for column in first if column not in roles.values()]
         numbers = [
             column
@@ -305,11 +309,12 @@ def scores_in_place(
     measures: Measures,
     better: str | Mapping[str, str] | None,
     how: Estimating,
+    map_scores: str | Mapping[str, str] | None,
 ) -> ScoreTable | None:
     """Read scores that stand in the place of qrels and runs; None without any."""
     if scores is None:
-        if better is not None:
-            option = spell("better")
+        if better is not None or map_scores is not None:
+            option = spell("map_scores" if better is None else "better")
             raise UsageError(f"{option}: it says how scores are read; expected {spell('scores')}")
         return None
     if of != (None, None):
@@ -323,16 +328,23 @@ def scores_in_place(
             raise UsageError(f"{option}: it says how runs are evaluated, not scores; leave it out")
     requests = [measures] if isinstance(measures, str) else list(measures)
     common = how.get("missing") == "common"
-    return ScoreTable(_named_tables(scores), requests, _directions(better or {}), common)
+    directions, columns = _directions(better or {}), dict(_pairs(map_scores or {}))
+    if odd := columns.keys() - {"query", *_NAMES}:
+        expected = f"expected ROLE=COLUMN, of query, {', '.join(_NAMES)}"
+        raise UsageError(f"{spell('map_scores')} {visible(min(odd))}: {expected}")
+    return ScoreTable(_named_tables(scores), requests, directions, common, columns)
 
 
-def _roles(file: str, line: int, names: Sequence[str]) -> dict[str, str]:
-    """Return the columns by role; `InputError` without queries."""
-    query = query_column(names)
-    if query is None:
-        expected = f"expected a column 'query' beside {shown_names(names)}"
-        raise InputError(file, line, "no query among the columns", expected)
-    roles = {"query": query}
+def _roles(
+    file: str, line: int, names: Sequence[str], map_scores: Mapping[str, str]
+) -> dict[str, str]:
+    """Return the columns by role, as a map says or by their names; `InputError` for no query."""
+    roles = {"query": query_column(names) or "", **map_scores}
+    for column in roles.values():
+        if column not in names:
+            fault = f"no column {visible(column)}" if column else "no query among the columns"
+            expected = f"expected its name in {spell('map_scores', 'query=COLUMN')}"
+            raise InputError(file, line, fault, f"{expected}, one of {shown_names(names)}")
     for role, known in _NAMES.items():
         for name in names:
             if role not in roles and name not in roles.values() and plain_name(name) in known:
@@ -356,14 +368,19 @@ def _parsed(cell: Any) -> float:
 
 def _directions(better: str | Mapping[str, str]) -> dict[str, Better]:
     """Read ``lower``, or ``latency=lower,cost=lower``; `UsageError` for other words."""
-    directions = better
-    if isinstance(better, str):
-        parts = (part.rpartition("=") for part in better.split(","))
-        directions = {name.strip(): word.strip() for name, _, word in parts}
-    if not {*cast(Mapping[str, str], directions).values()} <= {"higher", "lower"}:
+    directions = dict(_pairs(better))
+    if not {*directions.values()} <= {"higher", "lower"}:
         expected = "expected lower, higher, or NAME=lower"
         raise UsageError(f"{spell('better')} {better}: {expected}")
     return cast(dict[str, Better], directions)
+
+
+def _pairs(text: str | Mapping[str, str]) -> list[tuple[str, str]]:
+    """Read ``NAME=WORD, …``; a word alone has the name ""."""
+    if not isinstance(text, str):
+        return list(text.items())
+    parts = (part.rpartition("=") for part in text.split(","))
+    return [(name.strip(), word.strip()) for name, _, word in parts]
 
 
 def _named_tables(tables: Any) -> dict[str, Any]:

@@ -212,6 +212,8 @@ def test_gates_and_all_pairs_take_scores(command, tmp_path):
         ({"scores": [3]}, "row 1 is int; expected names"),
         ({"scores": []}, "no scores"),
         ({"scores": {"query": [1, 2], "a": [1], "b": [1]}}, "several lengths"),
+        ({"map_scores": "frage=qid"}, "expected ROLE=COLUMN"),
+        ({"map_scores": "query=nope"}, "no column nope"),
         ({"missing": "zero"}, "a number that is missing is not 0"),
         ({"corpus_size": 100}, "corpus_size=: it says how"),
         ({"unjudged": "removed"}, 'unjudged="removed": it says how'),
@@ -235,6 +237,14 @@ def test_a_cost_without_a_direction_has_a_note(command, tmp_path):
 def test_options_of_scores_alone_need_scores():
     with pytest.raises(RagkpiError, match="expected scores="):
         ragkpi.compare({"q": {"d": 1}}, {"a": {}, "b": {}}, better="lower")
+
+
+def test_a_map_names_columns_that_no_list_knows(command, tmp_path):
+    rows = [{"frage": r["query"], "modell": r["system"], "faith": r["faith"]} for r in LONG]
+    (tmp_path / "t.csv").write_text(text_of(rows))
+    options = ("--scores", "t.csv", "--map-scores", "query=frage, system=modell")
+    assert command("compare", *options, folder=tmp_path).status == 0
+    compared(ragkpi.compare(scores=rows, map_scores={"query": "frage", "system": "modell"}).rows)
 
 
 def test_all_lines_of_trec_eval_are_decided_by_a_reported_measure(command, tmp_path):

@@ -24,6 +24,7 @@ from ragkpi.library.options import (
     Comparing,
     Flags,
     Measures,
+    ScoreColumns,
     ScoreTables,
     Testing,
     checked,
@@ -118,6 +119,7 @@ def compare(
     *,
     scores: ScoreTables = None,
     better: BetterScores = None,
+    map_scores: ScoreColumns = None,
     baseline: str | None = None,
     pairs: Annotated[
         Literal["baseline", "all"],
@@ -168,10 +170,11 @@ def compare(
         ``log``, with `qrels` None if all are. Values are over all judged queries, or with
         ``missing="common"`` over the queries that all runs have. A list of runs in a mapping is one
         system of several seeds.
-    scores, better
+    scores, better, map_scores
         Instead of qrels and runs: a path, several, a data frame, rows, or
         ``{system: {query: {measure: number}}}`` (see `library.score_tables`); `measures` are its
-        columns. `better` is ``"lower"``, or ``{measure: "lower"}``.
+        columns. `better` is ``"lower"``, or ``{measure: "lower"}``; `map_scores` names columns:
+        ``{"query": "frage", "system": "modell"}``.
     baseline
         The name of the run to compare with; None is the first.
     fail_if, margin
@@ -194,7 +197,7 @@ def compare(
     """
     one_of("pairs", pairs, ("baseline", "all"))
     one_of("problems", problems, get_args(OnProblem))
-    table = scores_in_place((qrels, runs), scores, measures, better, how)
+    table = scores_in_place((qrels, runs), scores, measures, better, how, map_scores)
     if table is not None:
         measures, (by, how) = (), table.columns(by, how)
     session = session_of(qrels, measures, how, Comparing, by)

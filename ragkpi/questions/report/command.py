@@ -26,6 +26,7 @@ from ragkpi.library.options import (
     By,
     Estimating,
     Measures,
+    ScoreColumns,
     ScoreTables,
     less_common,
     whole,
@@ -130,6 +131,7 @@ def report(
     *,
     scores: ScoreTables = None,
     better: BetterScores = None,
+    map_scores: ScoreColumns = None,
     queries: Annotated[
         Path | ById[str] | None,
         Option(
@@ -171,7 +173,7 @@ def report(
     qrels, runs, measures, how
         As for `evaluate`; `runs` also as results saved by ``eval -q``, with `qrels` None if all
         are: then the page has no documents, and no section that needs them.
-    scores, better
+    scores, better, map_scores
         Instead of qrels and runs, as for `compare`.
     queries, corpus
         A path, or texts by id.
@@ -192,7 +194,7 @@ def report(
     ['bm25', 'fusion']
     """
     refuse_without_packages()
-    table = scores_in_place((qrels, runs), scores, measures, better, how)
+    table = scores_in_place((qrels, runs), scores, measures, better, how, map_scores)
     if table is not None:
         measures, (by, how) = (), table.columns(by, how)
     elif runs is None:
