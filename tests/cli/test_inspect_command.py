@@ -28,6 +28,7 @@ def test_a_run_and_qrels(ragkpi, tmp_path):
     assert run["records"] == ["q1 d2 3.5", "q1 x 2"]
     (shared,) = found["shared"]
     assert (shared["queries"], shared["documents"], shared["retrieved"]) == (1, 1, 2)
+    assert shared["advice"] == ""
 
 
 @pytest.mark.parametrize(
@@ -77,14 +78,45 @@ def test_how_a_file_was_recognised_is_said(ragkpi, tmp_path):
     assert "doc=metadata.source" in note
 
 
-def test_what_cannot_be_read_is_in_the_table(ragkpi, tmp_path):
+@pytest.mark.parametrize(
+    ("ids", "value"),
+    [
+        (("d1#0", "d2#7"), "#"),
+        (("d1/0", "d2/1"), "/"),
+        (("id:ns:doc::d1", "id:ns:doc::d2"), "/^.*::(.*)$/"),
+        (("d1_0", "d2_12"), "/^(.*)[-_:.][0-9]+$/"),
+    ],
+)
+def test_the_option_that_mends_ids(ragkpi, tmp_path, ids, value):
+    """Given to eval, it finds the two judged documents."""
+    (tmp_path / "gold").write_bytes(GOLD)
+    (tmp_path / "run").write_text("".join(f"q1 Q0 {id_} 1 {-n} me\n" for n, id_ in enumerate(ids)))
+    (shared,) = inspected(ragkpi, tmp_path, "gold", "run")["shared"]
+    assert shared["documents"] == 0
+    assert shared["advice"].endswith(" judges 2")
+    assert value in shared["advice"]
+    done = ragkpi(
+        "eval", "--max-passage", value, "-m", "recip_rank", "gold", "run", folder=tmp_path
+    )
+    assert done.out.split() == [b"recip_rank", b"all", b"1.0000"]
+
+
+def test_ids_of_another_case(ragkpi, tmp_path):
+    (tmp_path / "gold").write_bytes(GOLD)
+    (tmp_path / "run").write_bytes(b"q1 Q0 D1 1 2 me\n")
+    (tmp_path / "other").write_bytes(b"Q1 Q0 d1 1 2 me\n")
+    documents, queries = inspected(ragkpi, tmp_path, "gold", "run", "other")["shared"]
+    assert documents["advice"].startswith("document ids differ only by case")
+    assert queries["advice"].startswith("1 query id differs only by case")
+
+
+def test_a_folder_is_a_table_and_what_cannot_be_read_is_in_it(ragkpi, tmp_path):
     (tmp_path / "runs").mkdir()
     (tmp_path / "runs" / "good").write_bytes(b"q1 Q0 d1 1 2 me\n")
     (tmp_path / "runs" / "bad\x1b[31m").write_bytes(b"what is this\n")
     (tmp_path / "runs" / "empty").write_bytes(b"")
     (tmp_path / "runs" / "head").write_bytes(b"query_id,doc_id,relevance\n")
-    files = [f"runs/{name}" for name in ("good", "bad\x1b[31m", "empty", "head")]
-    found = inspected(ragkpi, tmp_path, *files)
+    found = inspected(ragkpi, tmp_path, "runs")
     kinds = {file["file"].rpartition("/")[2]: file["kind"] for file in found["files"]}
     assert kinds == {
         "good": "run",
@@ -93,11 +125,11 @@ def test_what_cannot_be_read_is_in_the_table(ragkpi, tmp_path):
         "head": None,
     }
     assert all(len(file["notes"]) == 1 for file in found["files"] if file["kind"] is None)
-    screen = ragkpi("inspect", "--format", "table", *files, folder=tmp_path).out
+    screen = ragkpi("inspect", "--format", "table", "runs", folder=tmp_path).out
     assert b"\x1b" not in screen
 
 
-def test_a_folder_of_parts_is_one_file(ragkpi, tmp_path):
+def test_a_folder_of_parts_is_one_file_of_its_folder(ragkpi, tmp_path):
     """As Spark writes a run: a folder of its name."""
     pyarrow = pytest.importorskip("pyarrow")
     parquet = pytest.importorskip("pyarrow.parquet")
@@ -106,13 +138,14 @@ def test_a_folder_of_parts_is_one_file(ragkpi, tmp_path):
         columns = {"query_id": [query], "doc_id": ["d"], "score": [0.5], "run_id": ["a"]}
         path = tmp_path / "all" / "spark.parquet" / f"part-{part}.parquet"
         parquet.write_table(pyarrow.table(columns), path)
-    (file,) = inspected(ragkpi, tmp_path, "all/spark.parquet")["files"]
+    (file,) = inspected(ragkpi, tmp_path, "all")["files"]
     assert (file["file"], file["kind"], file["queries"]) == ("all/spark.parquet", "run", 2)
 
 
 def test_nothing_to_inspect(ragkpi, tmp_path):
-    outcome = ragkpi("inspect", folder=tmp_path)
-    assert (outcome.status, outcome.out) == (1, b"")
+    for arguments in ((), (".",)):
+        outcome = ragkpi("inspect", *arguments, folder=tmp_path)
+        assert (outcome.status, outcome.out) == (1, b"")
 
 
 def test_the_fixtures(ragkpi):
@@ -138,7 +171,7 @@ def test_without_a_common_query_no_document_is_counted(ragkpi, tmp_path):
 def test_a_note_names_its_file_once(ragkpi, tmp_path):
     (tmp_path / "folder").mkdir()
     (tmp_path / "folder" / "text").write_bytes(b"what is this\n")
-    screen = ragkpi("inspect", "--format", "table", "folder/text", folder=tmp_path)
+    screen = ragkpi("inspect", "--format", "table", "folder", folder=tmp_path)
     notes = (screen.out + screen.err).decode().split("first records")[1]
     assert notes.count("folder/text:1:") == 1
     assert "folder/text: folder/text" not in notes

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import pairwise
 
@@ -14,8 +14,11 @@ from ragkpi.errors import InputError, RagkpiError, RagkpiNote, UnreadableError, 
 from ragkpi.files.column_names import ORDER, meaning
 from ragkpi.files.formats import HEAD_LENGTH, FileReader, Reading, reader_of, recognise_kind
 from ragkpi.files.opening import Kind, Source
+from ragkpi.files.sieve import parse_fold
 from ragkpi.files.trec import part_of, path_of
+from ragkpi.interface import spell
 from ragkpi.library.examiner import Examination, examine
+from ragkpi.ranking.judgements import plain
 from ragkpi.reports.layout import Answer, Cell, Column
 from ragkpi.wording import counted, named
 
@@ -58,13 +61,14 @@ class FileContents:
 
 @dataclass(frozen=True)
 class Shared:
-    """The ids that a run shares with qrels."""
+    """The ids that a run shares with qrels, and the option that makes more of them match."""
 
     qrels: str
     run: str
     queries: int
     documents: int  # retrieved and judged for these queries
     retrieved: int
+    advice: str = ""
 
 
 def contents_of(file: str, readings: Mapping[Kind, Reading | None]) -> list[FileContents]:
@@ -155,12 +159,36 @@ def _qrels(source: Source, reader: FileReader) -> FileContents:
     return FileContents(source.name, "qrels", reader.name, len(ids), bounds, text, records, ids=ids)
 
 
+# The value of --max-passage that makes the ids of a run match the qrels, by the difference.
+_MENDS = {
+    "passages: the number follows #": "#",
+    "ids have more behind /": "/",
+    "ids with a prefix up to ::, as in Vespa": "/^.*::(.*)$/",
+    "chunks: a number at the end": "/^(.*)[-_:.][0-9]+$/",
+}
+
+
 def shared(qrels: FileContents, run: FileContents) -> Shared:
-    """Count the ids of a run that are also in qrels."""
+    """Count the ids of a run that are also in qrels, as they are and under other spellings."""
     queries = run.ids.keys() & qrels.ids.keys()
-    judged = sum(len(qrels.ids[query] & run.ids[query]) for query in queries)
+
+    def judged(fold: Callable[[bytes], bytes]) -> int:
+        ids = qrels.ids, run.ids
+        return sum(len(set.intersection(*({*map(fold, of[q])} for of in ids))) for q in queries)
+
+    as_they_are = most = judged(bytes)
+    advice = ""
+    if meant := {*map(plain, qrels.ids)} & {*map(plain, run.ids)} if not queries else ():
+        differ = counted(len(meant), "query id differs", "query ids differ")
+        advice = f"{differ} only by case, whitespace or leading zeros"
+    for what, value in _MENDS.items():
+        if (count := judged(parse_fold(value).parent)) > most:
+            most = count
+            advice = f"{what}: {spell('max_passage', value)} judges {count:,}"
+    if judged(plain) > most:
+        advice = "document ids differ only by case, whitespace or leading zeros"
     retrieved = sum(len(run.ids[query]) for query in queries)
-    return Shared(qrels.file, run.file, len(queries), judged, retrieved)
+    return Shared(qrels.file, run.file, len(queries), as_they_are, retrieved, advice)
 
 
 def inspect_answer(files: Sequence[FileContents], pairs: Sequence[Shared]) -> Answer:
@@ -195,6 +223,7 @@ def inspect_answer(files: Sequence[FileContents], pairs: Sequence[Shared]) -> An
         else f"{pair.run} and {pair.qrels} share no query."
         for pair in pairs
     ]
+    notes += [f"{pair.run}: {pair.advice}" for pair in pairs if pair.advice]
     kinds = [file.kind for file in files]
     of_kinds = [counted(kinds.count("run"), "run"), f"{kinds.count('qrels')} qrels"]
     many = f"{', '.join(of_kinds)}, {kinds.count(None)} not read."

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from glob import glob
 from typing import Annotated, Any, Unpack
 
 from typer import Argument
@@ -13,7 +14,7 @@ from ragkpi.cli.output import TextOutput
 from ragkpi.cli.signature import command
 from ragkpi.errors import UsageError
 from ragkpi.files.formats import Reading
-from ragkpi.files.opening import Kind
+from ragkpi.files.opening import Kind, parts_of
 from ragkpi.library.arguments import readings_of
 from ragkpi.library.options import HowRead
 from ragkpi.library.result import Result
@@ -48,13 +49,13 @@ def inspect(
     """Show files: format, how it was recognised, queries, documents, scores and levels.
 
     The first records are shown as ragkpi reads them. With qrels and runs: the number of shared
-    queries and documents. Other files are also in the table, with the reason below it; a file that
-    cannot be opened is an error.
+    queries and documents, and the option that makes more ids match. Other files are also in the
+    table, with the reason below it; a file that cannot be opened is an error.
 
     Parameters
     ----------
     files
-        Paths of runs and qrels. A file that is neither is not an error: its notes
+        Paths of runs, qrels and folders of them. A file that is neither is not an error: its notes
         give the reason. `UnreadableError` for a file that cannot be opened.
     how
         See `HowRead`: ``map_run``, ``run_format``, …
@@ -72,9 +73,9 @@ def inspect(
     of_qrels, of_run = readings_of(how)
     readings: Mapping[Kind, Reading | None] = {"qrels": of_qrels, "run": of_run}
     paths = [files] if isinstance(files, str | os.PathLike) else list(files)
-    names = [os.fspath(path) for path in paths]
+    names = [name for path in paths for name in _files_of(os.fspath(path))]
     if not names:
-        raise UsageError("no file to inspect; expected paths of files")
+        raise UsageError("no file to inspect; expected paths of files or of folders with files")
     contents = [one for name in names for one in contents_of(name, readings)]
     runs = [file for file in contents if file.kind == "run"]
     of_runs = {file.file for file in runs}
@@ -86,16 +87,27 @@ def inspect(
     return InspectResult(inspect_answer(contents, pairs), files=contents, shared=pairs)
 
 
+def _files_of(path: str) -> list[str]:
+    """Return a file, or the files of a folder by name; a folder of Parquet parts is one file."""
+    if not os.path.isdir(path) or parts_of(path):
+        return [path]
+    folders = path, os.path.join(path, "qrels")  # BEIR's
+    inside = [name for of in folders for name in sorted(glob(os.path.join(of, "*")))]
+    return [name for name in inside if os.path.isfile(name) or parts_of(name)]
+
+
 @command(
     inspect,
     examples=(
         "ragkpi inspect qrels.txt reranked.run",
-        "ragkpi inspect runs/bm25.run runs/dense.run",
+        "ragkpi inspect runs",
         "ragkpi inspect --format json examples/retrieved.jsonl",
     ),
 )
 def shell(
-    files: Annotated[list[str], Argument(metavar="FILE...", help="Runs and qrels.")],
+    files: Annotated[
+        list[str], Argument(metavar="FILE...", help="Runs, qrels, and folders of them.")
+    ],
     output: TextOutput,
     **arguments: Any,
 ) -> None:
