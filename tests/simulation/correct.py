@@ -86,7 +86,8 @@ A value is that of all N queries, n of them judged by people. Its interval has t
 finite population (Cochran's 1 - n/N). A rate has the mid-p interval of as many queries as have that
 variance. For comparison: Student's interval of the human judgements alone, which is about many more
 queries. A difference between runs (`--of differences`) is about queries like these, without the
-factor, as in compare."""
+factor, as in compare. Whether the judged queries look like a random sample is tested by the
+first measure alone."""
 
 WORLDS = {
     "beta(2, 2)": beta(2, 2),

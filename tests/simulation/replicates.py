@@ -164,10 +164,9 @@ RULE = """\
 The value of a system is the mean over its seeds. The variance of a difference has two parts: that
 of queries, and that of seeds, with few degrees of freedom (Satterthwaite's, with the seeds' parts
 at their upper 80% bounds). Three seeds or more decide. Two seeds, or a single run next to a system,
-have a p but no claim; their rows are rates of p. The spread
-of seeds is that of their means. A seed's noise on a query is 0.08, and so is the difference of two
-systems on a query. For comparison: the paired t test of the queries' means over seeds, and of one
-seed of each system."""
+have a p but no claim; their rows are rates of p. The spread of seeds is that of their means. A
+seed's noise on a query is 0.08, and so is the difference of two systems on a query. For comparison:
+the paired t test of the queries' means over seeds, and of one seed of each system."""
 
 SPREADS = (0.0, 0.005, 0.02, 0.05)
 COLUMNS = ("p < 0.05", "t test of means over seeds", "t test of one seed")
