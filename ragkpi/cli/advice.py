@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from shlex import join
 
 from ragkpi.errors import CommandError, InputError, MapChoice, UnsettledError
-from ragkpi.files.column_names import ORDERS
+from ragkpi.files.column_names import ORDER_PARTS
 from ragkpi.files.formats import reads_as
 from ragkpi.interface import spell
 
@@ -40,7 +40,7 @@ def _mapped(words: Sequence[str], problem: UnsettledError, of: MapChoice) -> str
     for place, word in enumerate(others):
         if word == name or word.startswith(f"{name}="):
             earlier = others[place + 1] if word == name else word.partition("=")[2]
-            dropped = {piece.partition("=")[0] for piece in pieces} | ORDERS
+            dropped = {piece.partition("=")[0] for piece in pieces} | ORDER_PARTS
             kept = [piece.strip() for piece in earlier.split(",")]
             pieces = [one for one in kept if one.partition("=")[0] not in dropped] + pieces
             del others[place : place + 1 + (word == name)]

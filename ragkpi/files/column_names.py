@@ -19,15 +19,15 @@ ScoreKind = Literal["similarity", "distance"]
 
 # The parts of a map for a number: its name decides, the largest is best, the smallest is best.
 SCORE_PARTS: Mapping[str, str] = {"named": "score", "higher": "similarity", "lower": "distance"}
-ORDERS = {*SCORE_PARTS.values(), "scores", "rank"}  # parts of a map that rank documents
+ORDER_PARTS = {*SCORE_PARTS.values(), "scores", "rank"}  # parts of a map that rank documents
 
 
 def _words(text: str) -> tuple[str, ...]:
     return tuple(text.split())
 
 
-# The earliest name in a list wins if values are the same: `rivals` has the rest. Next to `qid`,
-# `query` is the text of the query.
+# `find` returns the earliest match in a list, `rivals` all matches. Next to `qid`, `query` is the
+# text of the query.
 QUERY_ID = _words(
     "qid query_id topic_id narrative_id question_id q_id request_id query_ids qids queryid"
 )
@@ -227,8 +227,8 @@ def meaning(name: str) -> Meaning:
 def may_be_document(name: str) -> bool:
     """Whether a key of a number could be a document id: its words have no other known meaning."""
     words = {*plain_name(name).split("_")}
-    known = meaning(name) != "unknown" and not re.search(r"\d|^.$", plain_name(name))
-    return not known and not is_score(name) and words.isdisjoint(_OF_MEASURES)
+    is_other = meaning(name) != "unknown" and not re.search(r"\d|^.$", plain_name(name))
+    return not is_other and not is_score(name) and words.isdisjoint(_OF_MEASURES)
 
 
 def are_levels(name: str) -> bool:
@@ -276,11 +276,11 @@ def rivals(names: Iterable[str], of: Sequence[str]) -> list[str]:
     ``docid`` is not one of them next to ``docno`` (PyTerrier has both).
     """
     named = {name: plain_name(name.rpartition(".")[2]) for name in names}
-    known = {plain for plain in named.values() if plain in of}
+    names_of_part = {plain for plain in named.values() if plain in of}
     return [
         name
         for name, plain in named.items()
-        if plain in known and known.isdisjoint(INTERNAL.get(plain, ()))
+        if plain in names_of_part and names_of_part.isdisjoint(INTERNAL.get(plain, ()))
     ]
 
 

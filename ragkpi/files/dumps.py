@@ -36,7 +36,7 @@ _MOST_KEYS = 20
 _LONGEST_EXAMPLE = 20
 _NUMBERED = re.compile(r"\.\d+\.")  # one of several, under numbered keys
 _LEVEL_KEY = re.compile(r"(.+)\.-?\d{1,2}")
-_NUMBERS = {*fields.ORDERS, "level", "levels"}  # parts of a map
+_NUMBERS = {*fields.ORDER_PARTS, "level", "levels"}  # parts of a map
 NO_MAP: Mapping[str, str] = {}
 Root = Literal["$", "$[]", ""]
 """What the records are: one object or lines, elements of an array, or rows without records."""
@@ -336,7 +336,7 @@ _NOTHING: Mapping[Kind, tuple[str, str]] = {
 
 
 def recognise(
-    records: Sequence[Any], kind: Kind, given: Mapping[str, str] = NO_MAP, root: Root = ""
+    records: Sequence[Any], kind: Kind, parts: Mapping[str, str] = NO_MAP, root: Root = ""
 ) -> Recognition:
     """Identify the parts of some records by name.
 
@@ -344,7 +344,7 @@ def recognise(
     ----------
     records
         Decoded JSON, or rows of a table as mappings from column to cell.
-    given
+    parts
         Parts that a user maps; names identify the others.
     root
         The path to the records.
@@ -357,13 +357,13 @@ def recognise(
     >>> map_text(recognise([{"q1": {"d1": "0.5"}}], "run", root="$").map)
     'records=$, query=@key, list=@value, doc=@key, score=@value'
     """
-    if not given and (stack := _stack_of(records, kind)):
+    if not parts and (stack := _stack_of(records, kind)):
         of_stack = dict(part.split("=", 1) for part in stack.map.split(", "))
         if not {"query", "doc"} <= of_stack.keys():
             return _find(records, kind, of_stack, root)
-        if maps := _expanded(of_stack, stack, records[0]):
-            return _of_maps(maps, stack)
-    recognition = _find(records, kind, given, root)
+        if maps := _maps_of(of_stack, stack, records[0]):
+            return _recognition_of(maps, stack)
+    recognition = _find(records, kind, parts, root)
     if recognition.fault and records and all(map(_has_empty_lists, records)):
         fault, advice = _NOTHING[kind]
         return recognition._replace(fault=fault, advice=advice)
@@ -371,7 +371,7 @@ def recognise(
     if (
         not recognition.fault
         or recognition.advice
-        or given
+        or parts
         or _find(records, other, {}, root).fault
     ):
         return recognition
@@ -380,12 +380,12 @@ def recognise(
     return recognition._replace(advice=advice)
 
 
-def _find(records: Sequence[Any], kind: Kind, given: Mapping[str, str], root: Root) -> Recognition:
+def _find(records: Sequence[Any], kind: Kind, parts: Mapping[str, str], root: Root) -> Recognition:
     """Identify the parts of records, or else of tables and objects of queries in them."""
-    rest = {part: of for part, of in given.items() if part != "records"}
-    mapped = "records" in given
+    rest = {part: of for part, of in parts.items() if part != "records"}
+    path = parts.get("records")
     refusals: list[Recognition] = []
-    for place in [_place_at(records, given["records"])] if mapped else _places(records, root):
+    for place in _places(records, root) if path is None else [_place_at(records, path)]:
         facts = facts_of(place.values, place.keyed)
         recognition = _Search(kind, rest, place.keyed, facts).find(place.root)
         if place.path:
@@ -408,13 +408,13 @@ def _stack_of(records: Sequence[Any], kind: Kind) -> Stack | None:
     """Return the stack that wrote some records."""
     first = records[0] if records else None
     for stack in STACKS:
-        told = (any_value(path, first) is not None for path in stack.told_by)
-        if stack.kind == kind and all(told):
+        values = (any_value(path, first) for path in stack.keys)
+        if stack.kind == kind and all(value is not None for value in values):
             return stack
     return None
 
 
-def _expanded(map_: Mapping[str, str], stack: Stack, record: Any) -> Sequence[Mapping[str, str]]:
+def _maps_of(map_: Mapping[str, str], stack: Stack, record: Any) -> Sequence[Mapping[str, str]]:
     """Return the maps of a stack: one for each key that the star in its path matches."""
     values = {"$": record}
     for step in map_.get("records", "").split(".")[1:]:
@@ -422,12 +422,12 @@ def _expanded(map_: Mapping[str, str], stack: Stack, record: Any) -> Sequence[Ma
             f"{above}.{key}": value
             for above, of in values.items()
             for key, value in of.items()
-            if step == key or (step == "*" and key not in stack.told_by and isinstance(value, dict))
+            if step == key or (step == "*" and key not in stack.keys and isinstance(value, dict))
         }
     return [{**map_, "records": path} for path in values] if "records" in map_ else [map_]
 
 
-def _of_maps(maps: Sequence[Mapping[str, str]], stack: Stack) -> Recognition:
+def _recognition_of(maps: Sequence[Mapping[str, str]], stack: Stack) -> Recognition:
     """Return the recognition by the maps of a stack; several maps are separate rankings."""
     if len(maps) == 1:
         return Recognition(maps, stack=stack.name)
@@ -447,8 +447,8 @@ class _Documents(NamedTuple):
     order
         The numbers that rank the documents, or their levels, as parts of a map.
     claim
-        3 for a list with a usual name, 2 for a usual name of documents, 1 for an ``id`` or a source
-        next to a score; 0 for none.
+        3 for a list whose name says documents, 2 for one with a document id, 1 for one with an
+        ``id`` or a source next to a score; 0 if it has no documents. The greatest claim wins.
     """
 
     listing: Listing
@@ -459,10 +459,10 @@ class _Documents(NamedTuple):
 
 @dataclass(frozen=True)
 class _Search:
-    """A search for the parts of a run or of qrels; a user or a stack gives some of them."""
+    """A search for the parts of a run or of qrels; a user or a stack gives the `parts`."""
 
     kind: Kind
-    given: Mapping[str, str]
+    parts: Mapping[str, str]
     keyed: bool  # whether the keys of the records name the queries
     facts: Facts
 
@@ -484,13 +484,13 @@ class _Search:
             faults = [f"the keys of {levels[0]} are levels"]
             advice = 'expected each level with its document: {"doc_id": …, "level": …}'
         elif not claims[0].claim and self._has_texts():
-            advice = f"expected {spell(f'map_{self.kind}', map_text(maps[0]))}; {where_texts()}"
+            advice = f"expected {spell(f'map_{self.kind}', map_text(maps[0]))}; {advice_on_texts()}"
         return Recognition(maps[:_MOST_NAMED], f"{faults[0]} {_keys(self.facts)}", advice)
 
     def _claims(self) -> list[_Documents]:
         """Return the listing that contains documents; several if names are ambiguous."""
-        if "list" in self.given:
-            listing = self.facts.get(self.given["list"].split("|")[0])
+        if "list" in self.parts:
+            listing = self.facts.get(self.parts["list"].split("|")[0])
             return [self._documents(listing, 3)] if listing and listing.columns else []
         claims = ((listing, self._claim_of(listing)) for listing in self.facts.values())
         each = [self._documents(listing, claim) for listing, claim in claims if claim]
@@ -509,7 +509,7 @@ class _Search:
         return best
 
     def _claim_of(self, listing: Listing) -> int:
-        """Return the claim of a list by its name: 3 for documents, 0 for the other role."""
+        """Return the claim of a list by its name: 2 if that says nothing, 0 for another role."""
         name, columns = listing.name, listing.columns
         values = columns.keys() == {"@value"}
         if not listing.path:
@@ -541,11 +541,11 @@ class _Search:
             values = columns["@value"]
             named = named and are_scalars(values) and not are_texts(values)
             named = named and not any(is_number(one) and "." in str(one) for one in values)
-            return _Documents(listing, ["@value"], beside, 3 if named or "doc" in self.given else 0)
+            return _Documents(listing, ["@value"], beside, 3 if named or "doc" in self.parts else 0)
         if "1" in columns and listing.path:  # pairs
-            read = self.kind == "run" and {"0", "1"} == columns.keys()
-            read = read and not are_numbers(columns["0"])
-            ids, order = (["0"], {part: "1"}) if read else ([], {part: "?"})
+            have_scores = self.kind == "run" and {"0", "1"} == columns.keys()
+            have_scores = have_scores and not are_numbers(columns["0"])
+            ids, order = (["0"], {part: "1"}) if have_scores else ([], {part: "?"})
             return _Documents(listing, ids, order, 3 if named else 0)
         ids, of_document = self._ids(listing)
         order = {**self._number(listing, ids), **beside}
@@ -557,14 +557,14 @@ class _Search:
             relevant = len(columns) == 2 or any(
                 last_name(of) in fields.JUDGED_DOCUMENT for of in ids
             )
-        if self.kind == "qrels" and not (order or self.given or relevant):
+        if self.kind == "qrels" and not (order or self.parts or relevant):
             order = {"level": "?"}
         return _Documents(listing, ids, order, claim if columns else 0)
 
     def _ids(self, listing: Listing) -> tuple[list[str], bool]:
         """Return the paths of ids by name, and whether one is a document id."""
-        if "doc" in self.given:
-            return [self.given["doc"]], True
+        if "doc" in self.parts:
+            return [self.parts["doc"]], True
         rows = self.kind == "qrels" and not listing.path
         names = (*fields.DOCUMENT, *(fields.JUDGED_DOCUMENT if rows else ()))
         of_document = [
@@ -577,13 +577,13 @@ class _Search:
             return fields.rivals(near, names), True
         # If a database can generate the id, the users' own id can be in an object next to it.
         taken = (*fields.QUERY, *fields.RUN_ID, "id")
-        given = [
+        users = [
             path
             for path, values in listing.columns.items()
             if name_above(path) in fields.WRAPPERS and last_name(path) not in taken
             if not fields.ID_WORDS.isdisjoint(last_name(path).split("_")) and are_scalars(values)
         ]
-        sources = _near(listing.of_name(fields.SOURCES[:-1], are_scalars)) or (given if ids else [])
+        sources = _near(listing.of_name(fields.SOURCES[:-1], are_scalars)) or (users if ids else [])
         return [*sources[:1], *ids[:1]], False
 
     def _beside(self, listing: Listing) -> Mapping[str, str]:
@@ -619,15 +619,15 @@ class _Search:
                     search = part == "level" and last_name(path) == "score"
                     of_name = listing.of_name((last_name(path),), bool)
                     twins = {of.strip("_@$") for of in of_name if of.count(".") == path.count(".")}
-                    odd = len(twins) > 1 or (search and "positive" in listing.name)
-                    return {part: "?" if odd else path}  # score and Score
+                    unclear = len(twins) > 1 or (search and "positive" in listing.name)
+                    return {part: "?" if unclear else path}  # score and Score
         return {}
 
     def _query(self, documents: _Documents) -> tuple[str, Sequence[str]]:
         """Return the list in whose elements the nearest query is, or "", and its paths."""
         listing = documents.listing
-        if "query" in self.given:
-            return "", [self.given["query"]]
+        if "query" in self.parts:
+            return "", [self.parts["query"]]
         if listing.path and (ids := listing.of_name(fields.QUERY_ID, are_scalars)):
             return listing.path, fields.rivals(ids, fields.QUERY_ID)
         parts = listing.path.split("[]")
@@ -666,19 +666,19 @@ class _Search:
     def _faults(self, claims: Sequence[_Documents], root: Root) -> list[str]:
         """Return the ambiguities that names leave."""
         if len(claims) > 1:
-            lists = _listed([one.listing.path for one in claims])
+            lists = _some_of([one.listing.path for one in claims])
             return [f"{lists} could each be the list of documents"]
         documents, (level, queries) = claims[0], self._query(claims[0])
-        numbers = [] if self.given.keys() & _NUMBERS else [*documents.order.values()]
+        numbers = [] if self.parts.keys() & _NUMBERS else [*documents.order.values()]
         weak = {last_name(path) for path in documents.ids} - {*fields.DOCUMENT}
         name = "could each name" if weak else "each name"
         faults = {
             "cannot tell which key has the documents": not documents.claim,
-            f"{_listed(queries)} each name the query": len(queries) > 1,
-            f"{_listed(documents.ids)} {name} the document": len(documents.ids) > 1,
+            f"{_some_of(queries)} each name the query": len(queries) > 1,
+            f"{_some_of(documents.ids)} {name} the document": len(documents.ids) > 1,
             "cannot tell which key is the query": not queries,
             "cannot tell which key is the document id": not documents.ids,
-            f"{_listed(numbers)} could each order the documents": len(numbers) > 1,
+            f"{_some_of(numbers)} could each order the documents": len(numbers) > 1,
             "cannot tell which number is the score or the level": "?" in numbers,
             "the query is inside a list": level and not root,
         }
@@ -697,7 +697,7 @@ class _Search:
             if path != level:
                 map_["list"] = path.removeprefix(inner)
             map_["doc"] = id_
-            yield {**map_, **({} if self.given.keys() & _NUMBERS else order), **self.given}
+            yield {**map_, **({} if self.parts.keys() & _NUMBERS else order), **self.parts}
 
     def _open_order(self, documents: _Documents) -> Mapping[str, str]:
         """Return the numbers that rank documents, for an incomplete map, or ``?``.
@@ -752,12 +752,12 @@ def _texts_of_queries(listing: Listing) -> list[str]:
     return sorted(paths, key=lambda path: path.count("."))[:1]
 
 
-def where_texts() -> str:
+def advice_on_texts() -> str:
     """Return the advice for files with texts instead of ids."""
     return f"if qrels and run have only texts, use {spell('match', 'text')}"
 
 
-def _listed(paths: Sequence[str]) -> str:
+def _some_of(paths: Sequence[str]) -> str:
     some = [path or "the record" for path in paths[:_MOST_NAMED]]
     return " and ".join([*some, *(["…"] if len(paths) > len(some) else [])])
 

@@ -21,7 +21,7 @@ from ragkpi.files.column_names import ScoreKind
 from ragkpi.files.lines import PRINTED
 from ragkpi.files.opening import Kind, Source
 from ragkpi.files.roles import RunRole, falling, refuse_scores, refuse_twice
-from ragkpi.files.shapes import TEXTS, Shape, mapped, parse_map
+from ragkpi.files.shapes import TEXTS, Shape, parse_map, shape_of_map
 from ragkpi.files.trec import Numbers, Origin, QrelsColumns, RunColumns, ranked, whole_queries
 from ragkpi.interface import spell
 from ragkpi.wording import visible
@@ -402,7 +402,7 @@ def reading_for(
     if isinstance(map_, str):
         shape = parse_map(map_, kind, spell(f"map_{kind}"))
     elif map_ is not None:
-        shape = mapped(map_, kind)
+        shape = shape_of_map(map_, kind)
     elif match == "text" and format_name is None:
         shape = TEXTS[kind]
     return Reading(format_name, shape, scores, sieve)

@@ -47,7 +47,7 @@ _COST = 100  # bytes of memory per decoded value
 def _read_whole(source: Source, kind: Kind, shape: Shape | None) -> Iterator[DocumentColumns]:
     """Read the records of a JSON text; without a shape, use one that fits the first ones."""
     text = _whole_text(source)
-    if shape is None or shape.given is not None:
+    if shape is None or shape.partial_map is not None:
         root: Root = "$" if text.next() == "{" else "$[]"
         if root == "$[]" and text.next() != "[":
             raise no_object(text.file, 1)
@@ -159,7 +159,7 @@ def _read_lines(source: Source, kind: Kind, shape: Shape | None) -> Iterator[Doc
                     raise no_object(file, line)
                 yield value
 
-    if shape is None or shape.given is not None:
+    if shape is None or shape.partial_map is not None:
         records = list(itertools.islice(first_records(), LOOKED_AT))
         shape = shape_for(kind, file, shape, partial(recognise, records, kind, root="$"))
     reader, texts = ShapeReader(shape, file), itertools.chain(ahead, texts)

@@ -16,7 +16,7 @@ from ragkpi.arrays import FloatArray, IntArray
 from ragkpi.errors import InputError, MapChoice, RagkpiNote, SeparateRankingsError
 from ragkpi.files import column_names as fields
 from ragkpi.files.column_names import ORDER, KeyTwiceError, is_score
-from ragkpi.files.dumps import Recognition, map_text, where_texts
+from ragkpi.files.dumps import Recognition, advice_on_texts, map_text
 from ragkpi.files.json_text import all_octets, kind_of, octets_of
 from ragkpi.files.lines import Tokens
 from ragkpi.files.opening import Kind
@@ -36,8 +36,8 @@ from ragkpi.files.shapes import (
     Shape,
     find_column,
     map_of,
-    mapped,
     names_in,
+    shape_of_map,
     warn_of_order,
 )
 from ragkpi.files.trec import (
@@ -279,7 +279,7 @@ class ShapeReader:
 
     def _columns(self, records: Records) -> DocumentColumns:
         shape, first = self.shape, records.record(0)
-        names, counts, documents = self._listed(records)
+        names, counts, documents = self._lists(records)
         query = records.at(shape.query)
         queries = all_octets(query) or [self._id(of, "query") for of in records.each()]
         ids = all_octets(documents.at(shape.doc)) or [
@@ -318,7 +318,7 @@ class ShapeReader:
         )
         return _without_repeated(columns, shape.kind) if shape.repeated == "dropped" else columns
 
-    def _listed(self, records: Records) -> tuple[set[str], list[int], Records]:
+    def _lists(self, records: Records) -> tuple[set[str], list[int], Records]:
         """Return the names of the lists, the length of each, and the documents in them."""
         if not self.shape.list:
             if set(map(type, records.values)) != {dict} and self.shape.doc != "@value":
@@ -377,7 +377,7 @@ class ShapeReader:
                 path = self.shape.list if "<" not in self.shape.list else name
                 map_ = spell(f"map_{self.shape.kind}", f"list={path or '…'}, doc=@value")
                 fault = f"{name} lists texts, not ids ({shown(text)})"
-                expected = f"expected ids; if these are ids, {map_}; {where_texts()}"
+                expected = f"expected ids; if these are ids, {map_}; {advice_on_texts()}"
                 raise InputError(self._file, line, fault, expected)
 
     def _refuse_fractions(self, record: Record, documents: Sequence[bytes]) -> None:
@@ -540,24 +540,25 @@ def shape_for(kind: Kind, file: str, user: Shape | None, find: Finder) -> Shape:
     `UnsettledError`, with the keys of the first records and the incomplete map, if names are
     ambiguous.
     """
-    if user is not None and user.given is None:
+    if user is not None and user.partial_map is None:
         return user
-    found = find({} if user is None else user.given or {})
-    if found.fault and user is not None and (found.advice or "list" in user.required):
+    recognition = find({} if user is None else user.partial_map or {})
+    if recognition.fault and user is not None and (recognition.advice or "list" in user.required):
         return user
-    if found.advice:
-        error = SeparateRankingsError if found.stack else InputError
-        raise error(file, None, visible(found.fault), found.advice)
-    if found.fault:
-        maps = [MapChoice(map_text(of)) for of in found.maps]
-        raise unsettled(kind, file, visible(found.fault), maps)
-    shape = mapped(found.map, kind)._replace(name="recognised", required=())
-    if user is None and not found.is_plain:
-        warnings.warn(f"{file}: read as: {visible(map_text(found.map))}", RagkpiNote, stacklevel=2)
-    numbered = not found.map.keys().isdisjoint((*fields.SCORE_PARTS.values(), "scores"))
-    joins = "[]" in shape.list and not numbered
+    if recognition.advice:
+        error = SeparateRankingsError if recognition.stack else InputError
+        raise error(file, None, visible(recognition.fault), recognition.advice)
+    if recognition.fault:
+        maps = [MapChoice(map_text(of)) for of in recognition.maps]
+        raise unsettled(kind, file, visible(recognition.fault), maps)
+    map_ = recognition.map
+    shape = shape_of_map(map_, kind)._replace(name="recognised", required=())
+    if user is None and not recognition.is_plain:
+        warnings.warn(f"{file}: read as: {visible(map_text(map_))}", RagkpiNote, stacklevel=2)
+    has_scores = not map_.keys().isdisjoint((*fields.SCORE_PARTS.values(), "scores"))
+    joins = "[]" in shape.list and not has_scores
     dropped = shape.list and (joins or (kind == "qrels" and shape.doc != "@key"))
-    if "rank" in found.map and not (user and "rank" in user.required):
+    if "rank" in map_ and not (user and "rank" in user.required):
         # A score that is not a number is refused, not ignored.
         shape = shape._replace(score=SHAPES[kind]["lists"].score)
     return shape._replace(

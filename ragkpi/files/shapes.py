@@ -67,7 +67,7 @@ class Shape(NamedTuple):
     @property
     def says_order(self) -> bool:
         """Whether a map names the number, or `ORDER`, that ranks the documents."""
-        return not fields.ORDERS.isdisjoint(self.required)
+        return not fields.ORDER_PARTS.isdisjoint(self.required)
 
     @property
     def says_numbers(self) -> bool:
@@ -75,7 +75,7 @@ class Shape(NamedTuple):
         return self.says_order or not {"level", "levels"}.isdisjoint(self.required)
 
     @property
-    def given(self) -> Mapping[str, str] | None:
+    def partial_map(self) -> Mapping[str, str] | None:
         """Return a user's incomplete map; None if it names query and document."""
         parts = {part: str(getattr(self, part)) for part in self.required}
         if "score" in parts:
@@ -93,15 +93,15 @@ def rows_shape(
     """
     if user is None and fields.find(names, fields.DOCUMENT) in nested:
         return None
-    if user is not None and user.given is None:
+    if user is not None and user.partial_map is None:
         return None if user.list else user
-    given = (user and user.given) or {}
+    parts = (user and user.partial_map) or {}
     flat = SHAPES[kind]["flat"]
     needed = [flat.query, flat.doc]
-    if kind == "qrels" and len(names) > 2 and "level" not in given:
+    if kind == "qrels" and len(names) > 2 and "level" not in parts:
         needed.append(flat.level)
     named = (fields.find(names, fields.NAMES[path]) is not None for path in needed)
-    if not given.keys() <= {*fields.SCORE_PARTS.values(), "rank", "level"} or not all(named):
+    if not parts.keys() <= {*fields.SCORE_PARTS.values(), "rank", "level"} or not all(named):
         return None
     for of in (fields.QUERY_ID, fields.DOCUMENT):
         if len({*map(fields.plain_name, fields.rivals(names, of))}) > 1:
@@ -130,8 +130,8 @@ def find_column(
         if by_name and name is not None and fields.plain_name(name) == "score":
             other = fields.find(names, (*fields.RANK, *fields.RUN_ID))
             if other is not None:
-                found = f"contains a run ({fields.shown_names([name, other])})"
-                raise InputError(file, line, found, "expected judgements")
+                fault = f"contains a run ({fields.shown_names([name, other])})"
+                raise InputError(file, line, fault, "expected judgements")
         if name is not None:
             return name
     return None
@@ -187,11 +187,11 @@ def warn_of_order(file: str, names: Sequence[str], shape: Shape) -> None:
     """
     level = None if shape.required else fields.find(names, fields.LEVEL)
     if level is not None:
-        found = f"contains judgements ({fields.shown_names([level])}), without score and rank"
+        fault = f"contains judgements ({fields.shown_names([level])}), without score and rank"
         maps = spell("map_run", f"score={level}"), spell("map_run", "rank=@number")
-        raise InputError(file, None, found, f"expected a run, or one of {' or '.join(maps)}")
-    found = f"{file}: has neither scores nor ranks ({fields.shown_names(names)})"
-    warnings.warn(f"{found}; ranked by the order of the rows", RagkpiWarning, stacklevel=2)
+        raise InputError(file, None, fault, f"expected a run, or one of {' or '.join(maps)}")
+    fault = f"{file}: has neither scores nor ranks ({fields.shown_names(names)})"
+    warnings.warn(f"{fault}; ranked by the order of the rows", RagkpiWarning, stacklevel=2)
 
 
 def map_of(name: str) -> str:
@@ -265,10 +265,10 @@ def parse_map(text: str, kind: Kind, option: str) -> Shape:
             expected = "expected a path, or doc=@value for a list of ids"
             raise UsageError(f"{option} {piece.strip()}: ? is a placeholder; {expected}")
         paths[part] = path
-    return mapped(paths, kind)
+    return shape_of_map(paths, kind)
 
 
-def mapped(paths: Mapping[str, str], kind: Kind) -> Shape:
+def shape_of_map(paths: Mapping[str, str], kind: Kind) -> Shape:
     """Return the shape that some paths describe; key names reveal the other parts."""
     if unknown := sorted(set(paths) - set(_PARTS[kind])):
         raise UsageError(
@@ -279,7 +279,7 @@ def mapped(paths: Mapping[str, str], kind: Kind) -> Shape:
     if "records" in paths and "query" not in paths:
         base = base._replace(query=f"{base.query}|@key")
     # The map wins: a score in the file does not override a rank in the map.
-    if not fields.ORDERS.isdisjoint(paths):
+    if not fields.ORDER_PARTS.isdisjoint(paths):
         base = base._replace(score="", rank="")
     parts: dict[str, Any] = dict(paths)
     for better in ("higher", "lower"):

@@ -1,6 +1,6 @@
-"""The stacks and packages whose dumps have no usual names, as data: five lines per stack.
+"""The stacks and packages whose dumps have no usual names, as data.
 
-`ragkpi.files.dumps` compares their keys with the first record before it looks at names. To add
+`ragkpi.files.dumps` looks for their keys in the first record before it looks at names. To add
 a stack, write an entry, and a sample in ``tests/files/test_table_of_stacks.py``.
 """
 
@@ -17,20 +17,20 @@ class Stack(NamedTuple):
     Attributes
     ----------
     name
-        The stack or package, and its output.
+        The stack or package, a colon, and its output.
     kind
         ``"run"`` or ``"qrels"``.
-    told_by
-        Paths that the first record must have, each with a value; keys inside a list are missing if
-        the first query retrieved nothing.
+    keys
+        Paths that identify the stack: the first record has a value under each. A list is safer
+        than a key of its elements, which is missing if the first query retrieved nothing.
     map
-        The parts that names cannot identify, as in ``--map-run``. In the path to the records ``*``
-        is the only other key.
+        The parts that names cannot identify, as in ``--map-run``. In the path to the records, ``*``
+        is each key with an object, except `keys`; several such keys are separate rankings.
     """
 
     name: str
     kind: Kind
-    told_by: tuple[str, ...]
+    keys: tuple[str, ...]
     map: str
 
 
