@@ -215,8 +215,8 @@ def convert(
     'ragkpi formats' describes the formats, and the suffixes of OUT that select them.
 
     Documents are written in ranking order: by score, equal scores by id, as in trec_eval. Ids keep
-    their bytes, even if they are not UTF-8; scores read back as the same numbers. In a format
-    without scores (msmarco, references), negative ranks replace them.
+    their bytes, even if they are not UTF-8; scores read back as the same numbers. In msmarco,
+    which has no scores, negative ranks replace them.
 
     Parameters
     ----------

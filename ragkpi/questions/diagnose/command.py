@@ -47,8 +47,8 @@ def diagnose(
     """Answer "is it the retriever or the reranker?", for a run that was selected from --pool.
 
     PROC is the maximum that K documents of the pool can reach, %PROC the share of it that the run
-    reached. A query is the retriever's fault if PROC is low, the reranker's if %PROC is low, or
-    that of both. The ideal gain is split into gain missed by the pool, gain missed by the
+    reached. A query is the retriever's fault if PROC is below 0.8, the reranker's if %PROC is below
+    0.8, or that of both. The ideal gain is split into gain missed by the pool, gain missed by the
     selection, and gain reached. A stage is blamed only if bootstrap samples of the queries also
     blame it. Unjudged passages count as worthless; a note gives the result with the top grade
     instead.
