@@ -6,8 +6,8 @@
 3. Otherwise nothing is read: the `Recognition` lists the keys with examples, and a map with ``?``
    for each part that no name identifies.
 
-The walk over the first records yields facts: for each list its columns. Values are never compared,
-only their types: text, number, list or object.
+The walk over the first records yields facts: for each list its columns. Values are never compared:
+only types count (text, number, list or object), and whether texts have several words.
 """
 
 from __future__ import annotations
@@ -154,7 +154,7 @@ def _add_object(facts: Facts, path: str, value: Mapping[str, Any]) -> None:
 def _add_list(facts: Facts, path: str, value: Sequence[Any], depth: int) -> None:
     facts.setdefault(path, Listing(path, {}))
     some = value[:_ELEMENTS]
-    pairs = _are_pairs(some)
+    pairs = _are_pairs(path, some)
     kinds = {type(one) if isinstance(one, list | dict) else str for one in some if one is not None}
     if not pairs and len(kinds) > 1 and (list in kinds or path.endswith("[]")):
         return  # by position, such as Redis' count, id, score and fields
@@ -168,14 +168,13 @@ def _add_list(facts: Facts, path: str, value: Sequence[Any], depth: int) -> None
             _add_list(facts, f"{path}[]", element, depth + 1)
 
 
-def _are_pairs(elements: Sequence[Any]) -> bool:
-    """Whether a list has pairs of an id and a number; ids and levels can both be numbers."""
+def _are_pairs(path: str, elements: Sequence[Any]) -> bool:
+    """Whether a list has pairs of an id and a number, and not of ids or of scores by its name."""
     if not elements or not all(isinstance(one, list) and len(one) == 2 for one in elements):
         return False
     ids, numbers = zip(*elements, strict=True)
-    if not are_numbers(numbers):
-        return False
-    return not are_numbers(ids) or all(0 <= float(one or 0) < 10 for one in numbers)
+    alike = are_numbers(ids) and last_name(path) in ("ids", *fields.SCORES)
+    return are_numbers(numbers) and not alike
 
 
 _OF_QUERIES = {*fields.RETRIEVED, *fields.JUDGED, "run"}  # keys of objects whose keys are queries

@@ -308,6 +308,20 @@ def test_pairs_of_numbers_are_no_list_of_ids(gold, tmp_path):
         library.read_qrels(tmp_path / "gold.jsonl")
 
 
+@pytest.mark.parametrize("scores", [(75, 80), (7, 8), (75.5, 80.5), ("75", "80")])
+def test_scores_next_to_numeric_ids_are_no_ids(scores, tmp_path):
+    hits = [*zip((12, 13), scores, strict=True)]
+    (tmp_path / "run.jsonl").write_text(json.dumps({"query_id": "q", "hits": hits}) + "\n")
+    with pytest.raises(library.RagkpiError, match="list=hits, doc=\\?, score=\\?"):
+        library.read_run(tmp_path / "run.jsonl")
+
+
+def test_two_numeric_ids_of_a_query_are_ids(tmp_path):
+    found = {"query_id": "q", "ids": [["12", "7"]], "distances": [[0.5, 0.75]]}  # as Chroma writes
+    (tmp_path / "run.jsonl").write_text(json.dumps(found) + "\n")
+    assert library.read_run(tmp_path / "run.jsonl") == {"q": {"12": -0.5, "7": -0.75}}
+
+
 @pytest.mark.parametrize("citations", [[], [3, 4]])
 def test_citations_are_no_traceback(citations, tmp_path):
     (tmp_path / "dump.json").write_text(json.dumps([{"question": "why?", "citations": citations}]))
