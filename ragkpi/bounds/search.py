@@ -15,9 +15,10 @@ import numpy as np
 
 from ragkpi.arrays import ROUNDING, BoolArray, FloatArray, IntArray
 from ragkpi.bounds.open_run import OpenRun
+from ragkpi.bounds.sweep import sweep_of
 from ragkpi.measures.gain import gain_of_levels
 from ragkpi.measures.measure import GainRatio, Metric, MetricScores, score
-from ragkpi.ranking.judged import Settings, quotient
+from ragkpi.ranking.judged import Settings
 from ragkpi.ranking.judgements import Judgements
 
 MOST_COUNTS = 300_000  # maximum assignments for the queries that are opened at once
@@ -100,7 +101,7 @@ class Trials:
         """
         levels, judged = np.asarray(self.scale), self.run.judged
         size = HITS_AT_ONCE // max(1, int(np.diff(judged.starts).max(initial=1)), own.shape[1])
-        if self.metric.measure.bounds.ratio:
+        if isinstance(self.metric.measure.bounds.form, GainRatio):
             # An ideal has no room for more. The measure sorts the documents that are left.
             others = np.minimum(others, self.metric.depth or others.max(initial=0))
             sorted_ones = judged.num_judged.max(initial=1) + others.sum(axis=1).max(initial=0)
@@ -157,70 +158,17 @@ def _every_count(trials: Trials) -> FloatArray:
 
 def _staircase(trials: Trials) -> FloatArray:
     """Put any number of own holes, the first or the last ones, at the top: (Q, C, S)."""
-    run, ratio = trials.run, trials.metric.measure.bounds.ratio
-    num_own, first, last = run.num_own[:, np.newaxis], [], []
-    for count in range(run.number.shape[1] + 1):
-        last.append(trials.values(trials.places >= num_own - count, run.num_other))
-        if ratio is None:
-            first.append(trials.values(trials.places < np.minimum(count, num_own), 0))
-    if ratio is not None:
-        own = best_thresholds(ratio(**trials.metric.arguments), run, trials.scale)
-        first.append(trials.of_thresholds(trials.every, own, np.zeros_like(own)))
-    values = np.stack([*first, *last], axis=1)
-    if values.shape[2] > 1 or np.isnan(values).any():
-        # The extremes of ratios of means, and with NA, depend on all queries.
-        return values
-    return np.stack([values.min(axis=1), values.max(axis=1)], axis=1)
-
-
-_STEPS = 100
-
-
-def best_thresholds(measure: GainRatio, run: OpenRun, scale: Sequence[int]) -> IntArray:
-    """Return the number of own holes at or above each level of the best assignment, (Q, T).
-
-    Levels fall down the ranks and other holes are worthless. The value is a ratio N / D of sums
-    over the T steps of the scale. Dinkelbach's iteration: the assignment with the maximum of
-    N - v D, where v is the value so far, has a larger value, until v is the maximum. For a
-    fixed v the steps of the scale are independent.
-    """
-    gains, judged = measure.gain(np.asarray(scale, dtype=np.int64)), run.judged
-    num_holes, every = run.num_own + run.num_other, np.arange(len(run.num_own))
-    number = np.arange(run.number.shape[1] + 1)
-    # The sums of weighted gains if own holes are worthless, and what the first own holes add.
-    weights, own = measure.weight(judged.rank), np.flatnonzero(run.place >= 0)
-    worthless = np.where(run.place >= 0, gains[0], measure.gain(judged.level)) * weights
-    raised = np.zeros((len(every), len(number)))
-    raised[judged.query[own], 1 + run.place[own]] = weights[own]
-    raised = raised.cumsum(axis=1)
-    raised[number > run.num_own[:, np.newaxis]] = -np.inf
-    # The documents at or above each gain if holes are worthless, and the ideal sum of each number.
-    at_or_above = []
-    for gain in gains:
-        counts = np.where(measure.gain(judged.levels) >= gain, judged.level_counts, 0)
-        reaching = np.bincount(judged.level_query, counts, len(every)).astype(np.int64)
-        at_or_above.append(reaching)
-    at_or_above[0] += num_holes
-    most = int(at_or_above[0].max(initial=0) + num_holes.max(initial=0))
-    filled = np.append(0.0, np.cumsum(measure.weight(np.arange(1, most + 1))))
-    ideals = [filled[reaching[:, np.newaxis] + number] for reaching in at_or_above[1:]]
-    steps = [*zip(np.diff(gains), ideals, strict=True)]
-    value, chosen = np.zeros(len(every)), np.zeros((len(every), len(steps)), dtype=np.int64)
-    for _ in range(_STEPS):
-        total, ideal = judged.per_query(worthless), gains[0] * filled[at_or_above[0]]
-        best = np.zeros_like(chosen)
-        for step, (gain, sums) in enumerate(steps):
-            best[:, step] = (gain * raised - value[:, np.newaxis] * gain * sums).argmax(axis=1)
-        np.minimum.accumulate(best, axis=1, out=best)
-        for (gain, sums), count in zip(steps, best.T, strict=True):
-            total += gain * raised[every, count]
-            ideal += gain * sums[every, count]
-        reached = quotient(total, ideal)
-        better = reached > value
-        if not better.any():
-            break
-        value[better], chosen[better] = reached[better], best[better]
-    return chosen
+    run, places, num_own = trials.run, trials.places, trials.run.num_own[:, np.newaxis]
+    sweep = sweep_of(trials.metric, run, trials.scale)
+    if sweep is not None:
+        best = trials.of_thresholds(trials.every, sweep.best, np.zeros_like(sweep.best))
+        last = trials.values(places >= num_own - sweep.worst, run.num_other)
+        return np.stack([best, last], axis=1)
+    values = []
+    for count in range(len(places) + 1):
+        values.append(trials.values(places < np.minimum(count, num_own), 0))
+        values.append(trials.values(places >= num_own - count, run.num_other))
+    return np.stack(values, axis=1)
 
 
 def stacked(tables: Sequence[FloatArray]) -> FloatArray:
@@ -258,21 +206,34 @@ def spread_if_other_judged(trials: Trials) -> FloatArray:
 
 def spread_if_own_judged(trials: Trials) -> FloatArray:
     """Return the same after judging an own hole, (Q, U)."""
-    run, corners = trials.run, _corners(trials)
-    none, left = np.zeros_like(run.num_own), np.zeros(run.number.shape)
-    # If only numbers count, all own holes of a query leave the same spread.
+    run, by_level = trials.run, []
+    num_other = (np.zeros_like(run.num_other), run.num_other)
+    for level in (0, 1):
+        values = []
+        for other, of_other in zip(num_other, _corners(trials), strict=False):
+            values += [of_other[level][:, :1], _with_one_apart(trials, level, other)]
+        by_level.append(spread(np.stack(np.broadcast_arrays(*values), axis=1)))
+    return np.where(run.number >= 0, np.mean(by_level, axis=0), 0.0)
+
+
+def _with_one_apart(trials: Trials, level: int, other: IntArray) -> FloatArray:
+    """Return the value with each own hole at one end of the scale, 0 or 1, (Q, U).
+
+    The remaining ones are at the other end, and `other` of the other holes at the top.
+    """
+    run, sweep = trials.run, sweep_of(trials.metric, trials.run, trials.scale)
+    if sweep is not None:
+        one, total = (run.number >= 0).astype(np.int64), (sweep.but_one, sweep.alone)[level]
+        num_top = one if level else run.num_own[:, np.newaxis] - one
+        return sweep.value(total, num_top + other[:, np.newaxis])
+    values = np.zeros(run.number.shape)
+    # If only numbers count, all own holes of a query give the same value.
     same = trials.metric.measure.bounds.order == "ignored"
     for place in trials.places[:1].tolist() if same else trials.places.tolist():
-        query, one = np.flatnonzero(run.num_own > place), trials.places == place
-        by_level = []
-        for level, alone in enumerate((~one, one)):
-            values = []
-            for other, of_other in zip((none, run.num_other), corners, strict=False):
-                values.append(of_other[level][query, 0])
-                values.append(trials.values(alone, other[query], query)[:, 0])
-            by_level.append(spread(np.stack(values, axis=1)))
-        left[query, place:] = np.mean(by_level, axis=0)[:, np.newaxis]
-    return left
+        query = np.flatnonzero(run.num_own > place)
+        raised = (trials.places == place) == bool(level)
+        values[query, place:] = trials.values(raised, other[query], query)[:, :1]
+    return values
 
 
 def worse_at_its_best(better: Trials, worse: Trials) -> tuple[FloatArray, IntArray]:
@@ -313,6 +274,9 @@ def _summary(column: MetricScores, sums: FloatArray, count: IntArray) -> FloatAr
     with np.errstate(divide="ignore", invalid="ignore"):
         valid = np.asarray(count + absent, dtype=np.float64)
         return aggregate.summary(sums + absent * aggregate.absent, valid)
+
+
+_STEPS = 100
 
 
 def extreme_summary(candidates: FloatArray, column: MetricScores, sign: int) -> float:

@@ -10,7 +10,6 @@ import numpy as np
 
 from ragkpi.arrays import FloatArray, IntArray
 from ragkpi.measures.measure import (
-    CORNERS,
     CORNERS_OF_COUNTS,
     COSTLY,
     UNPROVEN,
@@ -133,15 +132,11 @@ def ideal(judged: Judged, gains: Mapping[int, float]) -> GainSequences:
     return GainSequences(starts, query, rank, gain)
 
 
-def _discounts(ranks: IntArray, cutoff: int | None) -> FloatArray:
-    weights = np.asarray(1.0 / log2(ranks + 1))
-    return weights if cutoff is None else np.where(ranks <= cutoff, weights, 0.0)
+def _discounts(ranks: IntArray) -> FloatArray:
+    return np.asarray(1.0 / log2(ranks + 1))
 
 
-def ndcg_ratio(gains: Mapping[int, float] | None = None, cutoff: int | None = None) -> GainRatio:
-    """Return `ndcg`, or with a cutoff `ndcg_cut`, as a ratio of gains."""
-    gain = partial(gain_of_levels, gains=gains or {})
-    return GainRatio(gain, partial(_discounts, cutoff=cutoff))
+GAIN_RATIO = GainRatio(partial(gain_of_levels, gains={}), _discounts)  # of ndcg
 
 
 def _expected_dcg(judged: Judged, gains: Mapping[int, float], cutoff: int | None) -> FloatArray:
@@ -196,7 +191,7 @@ def G(judged: Judged, gains: Mapping[int, float]) -> FloatArray:
 
 @_gain(
     parameters=Grammar("cutoffs", gains=True),
-    bounds=CORNERS._replace(parameters="default"),
+    bounds=Bounds("corners", parameters="default", form=GAIN_RATIO._replace(over="1")),
     expected="itself",
     aliases=("DCG",),
 )
@@ -232,7 +227,7 @@ def ideal_dcg(judged: Judged, gains: Mapping[int, float]) -> FloatArray:
 
 
 @_gain(
-    bounds=Bounds("staircase", parameters="default", ratio=ndcg_ratio),
+    bounds=Bounds("staircase", parameters="default", form=GAIN_RATIO),
     ties="monotone",
     expected="itself",
     aliases=("nDCG", "normalized_dcg"),
@@ -297,7 +292,7 @@ def Rndcg(judged: Judged, gains: Mapping[int, float]) -> FloatArray:
 
 @_gain(
     parameters=Grammar("cutoffs", NINE_CUTOFFS),
-    bounds=Bounds("staircase", ratio=ndcg_ratio),
+    bounds=Bounds("staircase", form=GAIN_RATIO),
     ties="monotone",
     expected="itself",
     aliases=("nDCG", "normalized_dcg"),

@@ -11,17 +11,16 @@ from ragkpi.arrays import FloatArray, IntArray
 from ragkpi.errors import DataError
 from ragkpi.interface import request_text
 from ragkpi.measures.chance import corpus_size
-from ragkpi.measures.gain import actual, ideal, ndcg_ratio
+from ragkpi.measures.gain import GAIN_RATIO, actual, ideal
 from ragkpi.measures.measure import (
     CORNERS_OF_COUNTS,
     COUNTS_HOLES,
-    STAIRCASE,
     STAIRCASE_TWICE_AS_DEEP,
     UNPROVEN,
     Bounds,
-    GainRatio,
     Measure,
     Metric,
+    PrecisionSum,
     record,
 )
 from ragkpi.measures.parameters import Grammar, Option
@@ -134,10 +133,6 @@ def _discounted(gain: FloatArray, rank: IntArray) -> FloatArray:
 _MOST = 1000  # 2^1024 overflows a double, and sums of gains must stay below it
 
 
-def _ndcg_exp_ratio(cutoff: int) -> GainRatio:
-    return ndcg_ratio(cutoff=cutoff)._replace(gain=_exponential_gain)
-
-
 def _exponential_gain(level: IntArray | FloatArray) -> FloatArray:
     if (highest := level.max(initial=0)) > _MOST:
         problem = f"ndcg_exp: 2 to the power of level {highest} is too large for a double"
@@ -145,7 +140,10 @@ def _exponential_gain(level: IntArray | FloatArray) -> FloatArray:
     return np.asarray(np.exp2(np.maximum(level, 0)) - 1)
 
 
-@_gain(bounds=Bounds("staircase", ratio=_ndcg_exp_ratio), aliases=("ndcg_burges",))
+@_gain(
+    bounds=Bounds("staircase", form=GAIN_RATIO._replace(gain=_exponential_gain)),
+    aliases=("ndcg_burges",),
+)
 def ndcg_exp(judged: Judged, cutoff: int) -> FloatArray:
     """Normalised DCG cut at K with exponential gain.
 
@@ -243,7 +241,7 @@ def judged_share(judged: Judged, cutoff: int) -> FloatArray:
     return quotient(judged.judged_at(cutoff), np.minimum(cutoff, judged.num_ret))
 
 
-@_kpi(bounds=STAIRCASE, question="early")
+@_kpi(bounds=Bounds("staircase", form=PrecisionSum(quotient, "min(R, K)")), question="early")
 def map_min(judged: Judged, cutoff: int) -> FloatArray:
     """Average precision at K, divided by the relevant documents that K places can hold.
 

@@ -160,13 +160,20 @@ QUESTIONS: Mapping[Question, str] = {
 class GainRatio(NamedTuple):
     """A measure of the form: sum of gain times weight of the rank, over an ideal sum.
 
-    `ragkpi holes` bounds all measures of this form by one search. `gain` turns levels
-    into gains of 0 or more, and `weight` ranks into weights, 0 at ignored ranks. The ideal sum is
-    that of all judged documents, best first.
+    `gain` turns levels into gains of 0 or more, and `weight` ranks down to the cutoff into weights.
+    The ideal sum is that of all judged documents, best first, or 1.
     """
 
     gain: Callable[[IntArray], FloatArray]
     weight: Callable[[IntArray], FloatArray]
+    over: Literal["ideal", "1"] = "ideal"
+
+
+class PrecisionSum(NamedTuple):
+    """A measure of Σ r(i)/i over the ranks i of relevant documents, and of R or min(R, cutoff)."""
+
+    value: Callable[[FloatArray, IntArray], FloatArray]  # (n,) of both
+    beside: Literal["R", "min(R, K)"] = "R"
 
 
 class Bounds(NamedTuple):
@@ -184,7 +191,7 @@ class Bounds(NamedTuple):
     ``"staircase"``: equally good own holes give the maximum at the highest ranks and the minimum at
     the lowest; other holes never raise the value. At the maximum, levels fall with the rank, and
     other holes are worthless. At the minimum, the last ranks and the other holes have the top
-    level. Only the lowest and the top level occur, or with a `ratio` all levels.
+    level. Only the lowest and the top level occur, or in a `GainRatio` all levels.
 
     ``"counts"``: only the number of holes of each level matters, not their order.
 
@@ -195,7 +202,8 @@ class Bounds(NamedTuple):
     reach: int = 1  # the depth of the measure, as a multiple of its cutoff
     other_runs: Literal["bounded", "refused"] = "bounded"  # refused: others move it both ways
     parameters: Literal["any", "default"] = "any"  # for which all this holds, besides the cutoff
-    ratio: Callable[..., GainRatio] | None = None  # from the arguments, if it has this form
+    # Its form, if it has one whose sums tell the extreme assignments without judging each.
+    form: GainRatio | PrecisionSum | Literal["1 / first rank", "any"] = "any"
     reason: str = ""
     # For ``"counts"`` with too many assignments to try: from a run, the numbers of own and other
     # holes of its queries and the arguments to statistics, (Q, C, S), whose extremes are at

@@ -6,17 +6,17 @@ from functools import partial
 
 import numpy as np
 
-from ragkpi.arrays import FloatArray
+from ragkpi.arrays import FloatArray, IntArray
 from ragkpi.measures.measure import (
-    CORNERS,
     CORNERS_OF_COUNTS,
     COSTLY,
     GEOMETRIC_MEAN,
     SMALLEST,
-    STAIRCASE,
     STAIRCASE_ALONE,
     UNPROVEN,
+    Bounds,
     Measure,
+    PrecisionSum,
     log,
     record,
 )
@@ -43,8 +43,9 @@ _cut = partial(
     ties="monotone",
     question="found",
 )
+_OF_PRECISIONS = Bounds("staircase", form=PrecisionSum(quotient))
 _early = partial(
-    record, MEASURES, better="higher", bounds=STAIRCASE, ties="unproven", question="early"
+    record, MEASURES, better="higher", bounds=_OF_PRECISIONS, ties="unproven", question="early"
 )
 _AP = ("AP", "MAP", "average_precision")
 
@@ -150,7 +151,7 @@ def _mean_reciprocal(first: int, size: int, relevant: int, depth: int) -> float:
 
 @_early(
     parameters=Grammar("cutoffs"),
-    bounds=CORNERS,
+    bounds=Bounds("corners", form="1 / first rank"),
     ties="monotone",
     expected=_expected_recip_rank,
     aliases=("RR", "MRR", "reciprocal_rank"),
@@ -201,7 +202,11 @@ def average_precision(judged: Judged) -> FloatArray:
     return quotient(judged.precision_sum(), judged.num_rel)
 
 
-@_early(aggregate=GEOMETRIC_MEAN)
+def _log_mean(total: FloatArray, num_rel: IntArray) -> FloatArray:
+    return log(np.maximum(quotient(total, num_rel), SMALLEST))
+
+
+@_early(aggregate=GEOMETRIC_MEAN, bounds=Bounds("staircase", form=PrecisionSum(_log_mean)))
 def gm_map(judged: Judged) -> FloatArray:
     """Geometric mean of average precision, which gives bad queries more weight than map.
 
@@ -210,10 +215,10 @@ def gm_map(judged: Judged) -> FloatArray:
     Edge cases: a query without relevant documents counts as 0.00001; there is no line per query.
     Source:     Robertson, On GMAP and other transformations, CIKM 2006; trec_eval 10.0
     """
-    return log(np.maximum(average_precision(judged), SMALLEST))
+    return _log_mean(judged.precision_sum(), judged.num_rel)
 
 
-@_cut(bounds=STAIRCASE, expected=_expected_average_precision, question="early", aliases=_AP)
+@_cut(bounds=_OF_PRECISIONS, expected=_expected_average_precision, question="early", aliases=_AP)
 def map_cut(judged: Judged, cutoff: int) -> FloatArray:
     """Average precision over the first K documents, still divided by all relevant ones.
 
@@ -225,7 +230,11 @@ def map_cut(judged: Judged, cutoff: int) -> FloatArray:
     return quotient(judged.precision_sum(cutoff), judged.num_rel)
 
 
-@_early()
+def _log_odds(total: FloatArray, num_rel: IntArray) -> FloatArray:
+    return log((1.0 + total) / (1.0 + num_rel - total))
+
+
+@_early(bounds=Bounds("staircase", form=PrecisionSum(_log_odds)))
 def yaap(judged: Judged) -> FloatArray:
     """Yet another average precision: the log-odds of map, smoothed.
 
@@ -234,8 +243,7 @@ def yaap(judged: Judged) -> FloatArray:
     Edge cases: 0 for a query without relevant documents; negative where map is below a half.
     Source:     Robertson, On GMAP and other transformations, CIKM 2006; trec_eval 10.0
     """
-    summed = judged.precision_sum()
-    return log((1.0 + summed) / (1.0 + judged.num_rel - summed))
+    return _log_odds(judged.precision_sum(), judged.num_rel)
 
 
 @shared

@@ -99,7 +99,7 @@ def outputs(files: Files) -> Iterator[Task]:
 def questions(files: Files) -> Iterator[Task]:
     """The commands that answer a question."""
     plain = ragkpi("eval", *files.pair("P"), label="eval")
-    for name in ("ndcg_cut.10",) if files.quick else ("ndcg_cut.10", "P.10"):
+    for name in ("map", "ndcg_cut.10") if files.quick else ("map", "ndcg", "ndcg_cut.10", "P.10"):
         words = ("holes", "-m", name, *files.pair("P"))
         yield Task(f"holes -m {name}, 50 × 1,000", ragkpi(*words), plain, Aim(5))
     plain = ragkpi("eval", *files.pair("M"), label="eval")

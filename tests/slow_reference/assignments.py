@@ -6,6 +6,8 @@ An assignment is a query, the levels of its own holes, and how many others are a
 
 import numpy as np
 
+from ragkpi.measures.measure import GainRatio
+
 
 def judged(trials, assignments):
     """Return the statistics of assignments, (V, S)."""
@@ -37,7 +39,7 @@ def staircase(trials, query):
     for count in range(own + 1):
         yield query, [high] * count + [low] * (own - count), 0
         yield query, [low] * (own - count) + [high] * count, other
-    if trials.metric.measure.bounds.ratio is not None:
+    if isinstance(trials.metric.measure.bounds.form, GainRatio):
         yield climbed(trials, query, own)
 
 
