@@ -76,7 +76,8 @@ def command(
         context = Parameter("context", Parameter.KEYWORD_ONLY, annotation=Context)
         run.__signature__ = Signature([context, *every.values(), *_OF_ALL])  # type: ignore[attr-defined]
         run.__annotations__ = {}
-        run.__doc__ = help_of(public or function)
+        text = _SECTION.split(getdoc(public or function) or "")[0]
+        run.__doc__ = text.replace("``", "").replace("`", "")
         run.__module__ = function.__module__
         run.examples = examples  # type: ignore[attr-defined]
         return run
@@ -106,11 +107,6 @@ def _arguments(
         project.append("qrels")
     note_project(project)
     return arguments
-
-
-def help_of(function: Callable[..., Any]) -> str:
-    """Return a docstring up to its first section, without code marks."""
-    return _SECTION.split(getdoc(function) or "")[0].replace("``", "").replace("`", "")
 
 
 def _is_group(parameter: Parameter) -> bool:
@@ -146,7 +142,8 @@ def _public_arguments(public: Callable[..., Any]) -> Iterator[tuple[str, Declare
 def _of_argument(owner: str, argument: str, of: Declared, default: Any) -> Iterator[_Option]:
     if isinstance(of.option, Flags):
         for value, flag in of.option.items():
-            name = max(names_of(flag, argument), key=_is_long).strip("-").replace("-", "_")
+            name = next(one for one in names_of(flag, argument) if one.startswith("--"))
+            name = name.strip("-").replace("-", "_")
             yield _Option(_parameter(name, bool, flag, False), owner, argument, value)
     elif of.option is not None:
         if default is not Parameter.empty and not default:
@@ -155,10 +152,6 @@ def _of_argument(owner: str, argument: str, of: Declared, default: Any) -> Itera
         yield _Option(
             _parameter(argument, of.shell, of.option, default), owner, argument, always=always
         )
-
-
-def _is_long(name: str) -> bool:
-    return name.startswith("--")
 
 
 def _parameter(name: str, kind: Any, option: Any, default: Any) -> Parameter:

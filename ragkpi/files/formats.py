@@ -308,11 +308,6 @@ class FileReader(NamedTuple):
         return self.sieve.qrels(columns) if self.sieve else columns
 
     @property
-    def has_lines(self) -> bool:
-        """Whether the run is TREC, read unchanged, so single lines can be checked."""
-        return self.name == "trec" and self.scores == "similarity" and not self.sieve
-
-    @property
     def is_fed(self) -> bool:
         """Whether the kernel reads the text itself, instead of columns."""
         return self.name == "trec" and (self.sieve is None or self.sieve.in_kernel)

@@ -133,11 +133,6 @@ FILE_FORMATS: Mapping[Kind, Mapping[str, FileFormat]] = {
 }
 
 
-def written_formats(kind: Kind) -> Mapping[str, FileFormat]:
-    """Return the formats that can be written, by name."""
-    return {name: form for name, form in FILE_FORMATS[kind].items() if kind in form.writers}
-
-
 def find_format(kind: Kind, name: str, option: str) -> None:
     """Raise `UsageError` if no format has this name."""
     if name not in FILE_FORMATS[kind]:

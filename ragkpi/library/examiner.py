@@ -212,7 +212,8 @@ def examine(
     """
     if (judgements := examination.judgements) is not None:
         reader = reader._replace(judged=(judgements.file, judgements.origin))
-    if lines == "skipped" and reader.has_lines:
+    unchanged = reader.scores == "similarity" and not reader.sieve
+    if lines == "skipped" and reader.name == "trec" and unchanged:
         run = _of_lines(source, examination)
     else:
         run = _of_columns(source, reader, examination)

@@ -244,9 +244,10 @@ class RunInMemory:
             if by_row or not run.mapping(self.data):
                 # Other types than a plain mapping are read row by row, and refused there.
                 run = run_for(judgements, parts, held, **treatment)
-                blocks = iter(self._blocks_as(reading))
-                blocks = best_first(blocks, reading.scores)
-                if reading.shape is None and reading.scores == "similarity":
+                shape = reading.shape
+                columns = self.blocks if shape is None else _blocks_of(self.data, shape)
+                blocks = best_first(iter(columns), reading.scores)
+                if shape is None and reading.scores == "similarity":
                     blocks = falling(blocks)
                 blocks = ranked(whole_queries(blocks, held=held))
                 for part in sieve.folded(blocks) if sieve and not sieve.in_kernel else blocks:
@@ -257,10 +258,6 @@ class RunInMemory:
         if sieve is not None:
             sieve.say("run", results["left_out"])
         return hits_of(judgements, run, results, b"run")
-
-    def _blocks_as(self, reading: Reading) -> list[RunColumns]:
-        """Return the run as columns, by the shape that `reading` names."""
-        return self.blocks if reading.shape is None else _blocks_of(self.data, reading.shape)
 
 
 def read_run(

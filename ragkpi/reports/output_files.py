@@ -90,7 +90,8 @@ def replacing(
     if path != "-":
         inputs().refuse_replacing(path, option)
     try:
-        if not _is_direct(path):
+        no_file = os.path.exists(path) and not os.path.isfile(path)
+        if not (no_file or path.startswith(("/dev/", "/proc/")) or _is_standard_output(path)):
             with _beside(os.path.realpath(path)) as file:
                 yield file
             return
@@ -107,12 +108,6 @@ def replacing(
         raise UsageError(
             f"{option} {path}: cannot be written: {reason}; give another file"
         ) from problem
-
-
-def _is_direct(path: str) -> bool:
-    """Return whether a path is written directly: standard output, a pipe or a device."""
-    no_file = os.path.exists(path) and not os.path.isfile(path)
-    return path.startswith(("/dev/", "/proc/")) or no_file or _is_standard_output(path)
 
 
 @contextmanager

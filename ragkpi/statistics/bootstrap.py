@@ -260,18 +260,14 @@ def _sample(
 
     runs = list(zip(*metrics, strict=True))
     several = any(len(run[0].seeds) > 1 for run in runs)
+    of_seeds = (zip(*(column.seeds or [column] for column in run), strict=True) for run in runs)
     return QuerySample(
         metrics=[of_runs[0].metric for of_runs in metrics],
         columns=[slice(start, end) for start, end in itertools.pairwise(ends)],
         statistics=stacked(runs),
         unit=unit,
-        seeds=[stacked(_of_seeds(run)) for run in runs] if several else (),
+        seeds=list(map(stacked, of_seeds)) if several else (),
     )
-
-
-def _of_seeds(run: Sequence[MetricScores]) -> list[Sequence[MetricScores]]:
-    """Return the columns of each seed of a run."""
-    return list(zip(*(column.seeds or [column] for column in run), strict=True))
 
 
 Tails = tuple[float, float]

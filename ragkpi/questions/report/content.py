@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from ragkpi.arrays import IntArray
-from ragkpi.bounds.bounds import HoleBounds, find_bounds
+from ragkpi.bounds.bounds import find_bounds
 from ragkpi.charts.chart import Axis, Chart, Line, PlaneChart, chart_object
 from ragkpi.errors import UsageError
 from ragkpi.evaluation import RunOrPath
@@ -223,7 +223,9 @@ def report_document(
         "texts": {decoded(name): _text(text) for name, text in sorted(of_documents.items())},
     }
     if bounds:
-        document["holes"] = holes_object(bounds, [names[leader] for leader in leaders])
+        of_leaders = [names[leader] for leader in leaders]
+        answer = holes_answer(bounds, of_leaders, [], 0, "hidden")
+        document["holes"] = _section(answer, holes_charts(bounds, of_leaders))
     return document
 
 
@@ -343,12 +345,6 @@ def _todo(answer: Answer, decision: object) -> dict[str, str]:
     """Return the first sentence of an answer as advice, if there is a decision."""
     sentence, _, _ = answer.verdict[0].partition(". ")
     return {"todo": sentence.rstrip(".") + "."} if decision else {}
-
-
-def holes_object(bounds: HoleBounds, labels: Sequence[str]) -> dict[str, Any]:
-    """Return the answer and the charts of `ragkpi holes` on runs with these labels."""
-    answer = holes_answer(bounds, labels, [], 0, "hidden")
-    return _section(answer, holes_charts(bounds, labels))
 
 
 def _section(answer: Answer, charts: Sequence[Chart]) -> dict[str, Any]:
