@@ -445,7 +445,7 @@ class Resampling(TypedDict, total=False):
         _intervals(
             metavar="FILE",
             help="Clusters of dependent queries, such as turns of a conversation: lines of a "
-            "query and its cluster, or a column of --by's FILE. Tests and intervals "
+            "query and its cluster, or with --by a column of its FILE. Tests and intervals "
             "resample whole clusters.",
         ),
     ]
