@@ -162,7 +162,9 @@ def _staircase(trials: Trials) -> FloatArray:
     sweep = sweep_of(trials.metric, run, trials.scale)
     if sweep is not None:
         best = trials.of_thresholds(trials.every, sweep.best, np.zeros_like(sweep.best))
-        last = trials.values(places >= num_own - sweep.worst, run.num_other)
+        num_top = num_own - np.minimum(np.arange(len(places) + 1), num_own)
+        worst = sweep.value(sweep.last, num_top + run.num_other[:, np.newaxis]).argmin(axis=1)
+        last = trials.values(places >= worst[:, np.newaxis], run.num_other)
         return np.stack([best, last], axis=1)
     values = []
     for count in range(len(places) + 1):

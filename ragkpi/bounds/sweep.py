@@ -21,16 +21,14 @@ _STEPS = 100
 
 @dataclass(frozen=True, eq=False)
 class Sweep:
-    """The sums of a run's queries under assignments of its own holes, and the extreme ones."""
+    """The sums of a run's queries with some own holes at the top and the others worthless."""
 
     value: Callable[[FloatArray, IntArray], FloatArray]  # (Q, n), of sums and all holes at the top
-    worthless: FloatArray  # (Q, 1), with own holes at the lowest level
-    full: FloatArray  # (Q, 1), with own holes at the top
     alone: FloatArray  # (Q, U), with one own hole at the top
     but_one: FloatArray  # (Q, U), with all others at the top
+    last: FloatArray  # (Q, U + 1), with those from each place on at the top
     # The maximum: (Q, T), the number of first own holes at or above each step of the scale.
     best: IntArray
-    worst: IntArray  # the minimum: (Q, 1), the number of last own holes at the top
 
 
 def sweep_of(metric: Metric, run: OpenRun, scale: Sequence[int]) -> Sweep | None:
@@ -64,23 +62,22 @@ def _of_precisions(
     gap = judged.query[relevant], judged.running(run.place >= 0)[relevant]
     shares = np.zeros((len(share), len(count)))
     np.add.at(shares, gap, rise / judged.rank[relevant])
-    alone = (above + 1) * share + _suffix(shares)[:, 1:]
-    first, last = alone + count[:-1] * share, alone + _suffix(share) - share
+    alone = (above + 1) * share + _from_each(shares)[:, 1:-1]
+    below = _from_each(share)[:, 1:]
+    first, last = alone + count[:-1] * share, now + _from_each(alone + below)
     falling = now + np.hstack([np.zeros_like(now), first.cumsum(axis=1)])
-    full, num_own = falling[:, -1:], run.num_own[:, np.newaxis]
-    best = value(falling, np.minimum(count, num_own)).argmax(axis=1)
-    but_one = full - (first + last - alone)
-    thresholds = np.repeat(best[:, np.newaxis], steps, axis=1)
-    return Sweep(value, now, full, now + alone, but_one, thresholds, _worst(run, value, now, last))
+    best = value(falling, np.minimum(count, run.num_own[:, np.newaxis])).argmax(axis=1)
+    but_one = last[:, :1] - (first + below)
+    return Sweep(value, now + alone, but_one, last, np.repeat(best[:, np.newaxis], steps, axis=1))
 
 
 def _of_first_rank(run: OpenRun, rise: int) -> Sweep:
-    first, num_own = run.judged.first_relevant()[:, np.newaxis], run.num_own[:, np.newaxis]
-    now, share = quotient(np.minimum(first, 1), first), _of_own(run, rise / run.judged.rank)
-    alone = np.maximum(np.hstack([share, np.zeros_like(now)]), now)
-    but_one = np.repeat(alone[:, :1], share.shape[1], axis=1)
-    but_one[:, :1] = alone[:, 1:2]
-    return Sweep(_total, now, alone[:, :1], alone[:, :-1], but_one, num_own, num_own)
+    first, share = run.judged.first_relevant()[:, np.newaxis], _of_own(run, rise / run.judged.rank)
+    now = quotient(np.minimum(first, 1), first)
+    last = np.hstack([np.maximum(share, now), now])
+    but_one = np.repeat(last[:, :1], share.shape[1], axis=1)
+    but_one[:, :1] = last[:, 1:2]
+    return Sweep(_total, last[:, :-1], but_one, last, run.num_own[:, np.newaxis])
 
 
 def _of_gains(form: GainRatio, run: OpenRun, scale: Sequence[int], cutoff: int | None) -> Sweep:
@@ -106,17 +103,16 @@ def _of_gains(form: GainRatio, run: OpenRun, scale: Sequence[int], cutoff: int |
     def value(total: FloatArray, num_top: IntArray) -> FloatArray:
         return quotient(total, sum(ideals(num_top), start=lowest))
 
-    of_form = value if form.over == "ideal" else _total
     own = _of_own(run, weight)
     raised = np.hstack([np.zeros_like(now), own.cumsum(axis=1)])
     count = np.minimum(np.arange(raised.shape[1]), run.num_own[:, np.newaxis])
     steps = [
         (step * raised, ideal) for step, ideal in zip(np.diff(gains), ideals(count), strict=True)
     ]
-    added = own * np.ptp(gains)
-    full, best = now + added.sum(axis=1, keepdims=True), _best_thresholds(now, lowest, steps)
-    worst = _worst(run, of_form, now, added)
-    return Sweep(of_form, now, full, now + added, full - added, best, worst)
+    added, best = own * np.ptp(gains), _best_thresholds(now, lowest, steps)
+    last = now + _from_each(added)
+    of_form = value if form.over == "ideal" else _total
+    return Sweep(of_form, now + added, last[:, :1] - added, last, best)
 
 
 def _best_thresholds(
@@ -146,23 +142,6 @@ def _best_thresholds(
     return chosen
 
 
-def _worst(
-    run: OpenRun,
-    value: Callable[[FloatArray, IntArray], FloatArray],
-    now: FloatArray,
-    added: FloatArray,
-) -> IntArray:
-    """Return how many last own holes at the top give the minimum, (Q, 1).
-
-    Each has `added`, (Q, U), to the sum if those below it are at the top.
-    """
-    num_own, num_other = run.num_own[:, np.newaxis], run.num_other[:, np.newaxis]
-    rising = now + np.hstack([_suffix(added), np.zeros_like(now)])
-    kept = np.minimum(np.arange(rising.shape[1]), num_own)
-    least = value(rising, num_own - kept + num_other).argmin(axis=1)[:, np.newaxis]
-    return np.asarray(num_own - np.minimum(least, num_own))
-
-
 def _total(total: FloatArray, _: IntArray) -> FloatArray:
     return total
 
@@ -174,6 +153,6 @@ def _of_own(run: OpenRun, numbers: FloatArray | IntArray) -> FloatArray:
     return table
 
 
-def _suffix(table: FloatArray) -> FloatArray:
-    """Return the sum of each column and those after it, (Q, n)."""
-    return table[:, ::-1].cumsum(axis=1)[:, ::-1]
+def _from_each(table: FloatArray) -> FloatArray:
+    """Return the sum from each column on, and 0 after the last, (Q, n) to (Q, n + 1)."""
+    return np.pad(table, ((0, 0), (0, 1)))[:, ::-1].cumsum(axis=1)[:, ::-1]
