@@ -169,29 +169,21 @@ def find_bounds(
     judged = [run.plain for run in runs]
     holes = find_holes(judgements, [run.hits for run in runs], settings)
     refused = {metric.name: reason for metric in metrics if (reason := refusal(metric))}
-    scales = {
-        metric.name: levels_of_holes(metric, judgements, settings)
-        for metric in metrics
-        if metric.name not in refused
-    }
+    bounding = [metric for metric in metrics if metric.name not in refused]
+    scales = {m.name: levels_of_holes(m, judgements, settings) for m in bounding}
     opened = RunsWithHoles(holes, judged, scales, within, depth_needed(metrics))
     candidates: dict[tuple[str, int], list[FloatArray]] = {}
     inexact = set()
     for block in opened.blocks("bounds"):
-        remaining = [metric for metric in metrics if metric.name not in refused]
-        for metric in with_progress(remaining, "measures", len(remaining)):
+        for metric in with_progress(bounding, "measures", len(bounding)):
             for run in with_progress(block.present, metric.name, len(block.present)):
                 trials = block.trials(run, metric)
-                if metric.measure.bounds.other_runs == "refused" and trials.run.num_other.any():
-                    refused[metric.name] = "documents of other runs move it both ways; give one run"
-                    break
                 if not is_exact(trials):
                     inexact.add((metric.name, run))
                 candidates.setdefault((metric.name, run), []).append(candidates_of(trials))
     bounded = [
         _bounded(scores[run], metric, run, candidates.pop((metric.name, run)), inexact)
-        for metric in metrics
-        if metric.name not in refused
+        for metric in bounding
         for run in range(len(scores))
     ]
     depths = dict.fromkeys(of_run.metric.depth for of_run in bounded)

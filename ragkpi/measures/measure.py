@@ -200,7 +200,6 @@ class Bounds(NamedTuple):
 
     search: Search
     reach: int = 1  # the depth of the measure, as a multiple of its cutoff
-    other_runs: Literal["bounded", "refused"] = "bounded"  # refused: others move it both ways
     parameters: Literal["any", "default"] = "any"  # for which all this holds, besides the cutoff
     # Its form, if it has one whose sums tell the extreme assignments without judging each.
     form: GainRatio | PrecisionSum | Literal["1 / first rank", "any"] = "any"
@@ -223,7 +222,6 @@ COSTLY = Bounds("none", reason="each ranking would be judged thousands of times"
 CORNERS = Bounds("corners")
 CORNERS_OF_COUNTS = CORNERS._replace(order="ignored")
 STAIRCASE = Bounds("staircase")
-STAIRCASE_ALONE = STAIRCASE._replace(other_runs="refused")
 STAIRCASE_TWICE_AS_DEEP = STAIRCASE._replace(reach=2)
 
 

@@ -12,7 +12,6 @@ from ragkpi.measures.measure import (
     COSTLY,
     GEOMETRIC_MEAN,
     SMALLEST,
-    STAIRCASE_ALONE,
     UNPROVEN,
     Bounds,
     Measure,
@@ -104,7 +103,7 @@ def success(judged: Judged, cutoff: int) -> FloatArray:
 
 
 @_early(
-    bounds=STAIRCASE_ALONE,
+    bounds=COSTLY,
     ties="monotone",
     expected="itself",
     aliases=("Rprec", "R-precision", "r_precision"),
@@ -321,7 +320,7 @@ def interpolated_average(judged: Judged, points: tuple[float, ...]) -> FloatArra
     return total / len(points)
 
 
-@_early(parameters=Grammar("points", MULTIPLES_OF_R, argument="point"), bounds=STAIRCASE_ALONE)
+@_early(parameters=Grammar("points", MULTIPLES_OF_R, argument="point"), bounds=COSTLY)
 def Rprec_mult(judged: Judged, point: float) -> FloatArray:
     """Precision at a multiple of R.
 
