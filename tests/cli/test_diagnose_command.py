@@ -71,11 +71,7 @@ def test_a_case_by_hand(diagnose):
     blame = found["findings"]["blame"]
     assert (blame["losing"], blame["decided"]) == (3, False)
     assert (blame["share"], blame["interval"]) == (0.75, [0, 1])
-    # y in q1 and x in q2 and q5 as good as a: then q1 and q5 lose half each, one to either stage.
     assert (found["findings"]["shown"], found["findings"]["unjudged"]) == (8, 2)
-    assert found["findings"]["best_case"] == pytest.approx(
-        {"missed_by_pool": 0.5 / 4, "missed_by_selection": 0.5 / 4, "realised": 3 / 4}
-    )
     assert (blame["queries"], blame["losing"], blame["decided"]) == (4, 3, False)
     assert blame["share"] == pytest.approx(0.75)
     assert blame["p"] == 0.75  # of 8 sums of ±1, ±0.5, ±0.5 two are nearer to 0 than 1
@@ -206,17 +202,6 @@ def test_swapped_files_are_not_diagnosed(ragkpi):
     found = json.loads(outcome.out)
     assert found["findings"]["blame"] is None
     assert "64 of the 120 documents" in found["answer"][0]
-
-
-def test_the_best_case_of_unjudged_passages_is_said(ragkpi, tmp_path):
-    """The first stage holds a; b and c, which nobody judged, are shown in its place."""
-    (tmp_path / "q").write_text("1 0 a 3\n")
-    (tmp_path / "pool").write_text("1 Q0 b 1 3 x\n1 Q0 c 2 2 x\n1 Q0 a 3 1 x\n")
-    (tmp_path / "run").write_text("1 Q0 b 1 3 x\n1 Q0 c 2 2 x\n")
-    arguments = ("-k", "2", "q", "run", "--pool", "pool", "--format", "json")
-    found = json.loads(ragkpi("diagnose", *arguments, folder=tmp_path).out)["findings"]
-    assert (found["shown"], found["unjudged"]) == (2, 2)
-    assert found["best_case"] == {"missed_by_pool": 0, "missed_by_selection": 0, "realised": 1}
 
 
 def test_one_query_is_no_queries(ragkpi, tmp_path):

@@ -12,7 +12,6 @@ from ragkpi.files.trec import QrelsColumns
 from ragkpi.questions.diagnose.answer import (
     Diagnosis,
     Missed,
-    Shares,
     blame,
     diagnose,
     diagnosis_answer,
@@ -160,7 +159,6 @@ def test_shown_documents_that_nobody_judged_are_counted():
     pool = {"q": {f"d{n}": -n for n in range(8)}}
     found, _ = diagnosis(qrels, {"q": {"d5": 3, "d6": 2, "d1": 1}}, pool)
     assert (found.retrieved, found.unjudged) == (3, 2)
-    assert found.best_case is None
 
 
 def test_no_verdict_where_the_run_is_not_of_the_pool():
@@ -175,19 +173,13 @@ def test_no_verdict_where_the_run_is_not_of_the_pool():
     assert sentence.endswith("Are the pool and the run swapped?")
 
 
-def test_the_best_case_is_a_note():
-    """PROC 1 and RA-nWG 0 blame the reranker; were d5, d6, d7 as good as d0 nothing were lost."""
+def test_shown_documents_that_nobody_judged_are_a_note():
     qrels = {"q": {"d0": 3}}
     pool = {"q": {f"d{n}": -n for n in range(8)}}
     found, judgements = diagnosis(qrels, {"q": {"d5": 3, "d6": 2, "d7": 1}}, pool)
-    best = {"q": {"d0": 3, "d5": 3, "d6": 3, "d7": 3}}
-    at_best, _ = diagnosis(best, {"q": {"d5": 3, "d6": 2, "d7": 1}}, pool)
-    found = replace(found, best_case=at_best.mean_shares)
     answer = diagnosis_answer(found, judgements.document, None, 3)
     assert answer.findings["blame"]["share"] == 0
-    assert answer.notes == [
-        "3 of the 3 documents shown are unjudged; if all had the top grade, nothing would be lost."
-    ]
+    assert answer.notes == ["3 of the 3 documents shown are unjudged; they count as not relevant."]
 
 
 def losing(by_pool, by_selection):
@@ -236,10 +228,6 @@ def test_a_share_near_all_does_not_stand_outside_its_interval():
 
 def test_shown_documents_that_the_pool_lacks_make_no_share_above_all():
     assert said([0.5] * 12, [-0.01] * 12) == FIX_RETRIEVAL.format("100% [100, 100]")
-    found = losing([0.5] * 12, [0.1] * 12)
-    found = replace(found, unjudged=3, best_case=Shares(0.5, -0.1, 0.6))
-    (note, _) = diagnosis_answer(found, Tokens.from_strings([]), 0, 0, BOOTSTRAP).notes
-    assert note.endswith(" 100% of the loss would be the first stage's.")
 
 
 def test_the_interval_of_the_share_is_that_of_a_ratio_of_means():

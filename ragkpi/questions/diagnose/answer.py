@@ -10,24 +10,19 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass, replace
 from itertools import compress
-from operator import itemgetter
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
 from ragkpi.arrays import ROUNDING, FloatArray, IntArray
-from ragkpi.bounds.unjudged import find_holes
 from ragkpi.charts.chart import Axis, PlaneChart, Points, Rule
 from ragkpi.files.lines import Tokens
 from ragkpi.library.interval_notes import interval_note
-from ragkpi.library.session import Session
 from ragkpi.measures import evidence
 from ragkpi.measures.measure import Metric
 from ragkpi.measures.registry import find_metrics
 from ragkpi.ranking.judged import Judged
 from ragkpi.ranking.judgements import Judgements
-from ragkpi.ranking.reading import Hits
-from ragkpi.ranking.relevance import Qrels
 from ragkpi.reports.layout import Answer, Cell, Column
 from ragkpi.statistics.bootstrap import (
     UNKNOWN,
@@ -76,20 +71,6 @@ class Shares(NamedTuple):
         return self.missed_by_pool + self.missed_by_selection
 
 
-def shares_of(proc: FloatArray, ra_nwg: FloatArray) -> FloatArray:
-    """Split the ideal gain of each query, (3, Q), in the order of `Shares`.
-
-    The selection's loss can be negative if the top K contains documents outside the pool.
-    """
-    return np.stack([1 - proc, proc - ra_nwg, ra_nwg])
-
-
-def mean_of(shares: FloatArray) -> Shares | None:
-    """Average the shares over the queries that have them; None without such queries."""
-    shares = shares[:, ~np.isnan(shares[2])]
-    return Shares(*(float(share.mean()) for share in shares)) if shares.size else None
-
-
 @dataclass(frozen=True)
 class Missed:
     """The n useful documents missing from the top K, by query, by gain, then rank, then id."""
@@ -119,16 +100,20 @@ class Diagnosis:
     outside_pool: int  # number of documents in all top K outside the pool, unless added
     retrieved: int  # number of documents in all top K
     unjudged: int
-    best_case: Shares | None = None  # if all shown unjudged documents had the top grade
 
     @property
     def shares(self) -> FloatArray:
-        """The parts of each query's ideal gain, (3, Q); NaN without useful documents."""
-        return shares_of(self.proc, self.ra_nwg)
+        """The parts of each query's ideal gain, (3, Q), as in `Shares`; NaN without useful ones.
+
+        The selection's loss can be negative if the top K contains documents outside the pool.
+        """
+        return np.stack([1 - self.proc, self.proc - self.ra_nwg, self.ra_nwg])
 
     @property
     def mean_shares(self) -> Shares | None:
-        return mean_of(self.shares)
+        """The mean over the queries with useful documents; None without such queries."""
+        shares = self.shares[:, ~np.isnan(self.ra_nwg)]
+        return Shares(*(float(share.mean()) for share in shares)) if shares.size else None
 
     @property
     def grounded(self) -> bool:
@@ -139,24 +124,12 @@ class Diagnosis:
         return {verdict: self.verdicts.count(verdict) for verdict in _VERDICTS}
 
 
-def diagnose(
-    judged: Judged,
-    judgements: Judgements,
-    cutoff: int,
-    best: Judged | None = None,
-) -> Diagnosis:
-    """Compare the gain of the top K with that of the pool and the judgements.
-
-    `best` is the `best_case` of the run; None without unjudged documents.
-    """
+def diagnose(judged: Judged, judgements: Judgements, cutoff: int) -> Diagnosis:
+    """Compare the gain of the top K with that of the pool and the judgements."""
     weighting = dict(find_metrics([f"ra_nwg.{cutoff}"])[0].arguments)
     proc = evidence.proc(judged, **weighting)
     pct_proc = evidence.pct_proc(judged, **weighting)
     ra_nwg = evidence.ra_nwg(judged, **weighting)
-    best_case = None
-    if best is not None:
-        gains = evidence.proc(best, **weighting), evidence.ra_nwg(best, **weighting)
-        best_case = mean_of(shares_of(*gains))
     del weighting["cutoff"]
     added = judged.settings.pool_union == "union"
     judged_top = int(((judged.rank <= cutoff) & (judged.level >= 0)).sum())
@@ -174,7 +147,6 @@ def diagnose(
         outside_pool=0 if added else int(evidence.pool_miss(judged, cutoff).sum()),
         retrieved=retrieved,
         unjudged=retrieved - judged_top,
-        best_case=best_case,
     )
 
 
@@ -296,39 +268,6 @@ def metrics_of(cutoff: int) -> list[Metric]:
     return find_metrics([f"pct_proc.{cutoff}", f"pool_miss.{cutoff}"])
 
 
-def best_case(session: Session, run: Hits, cutoff: int) -> Judged | None:
-    """Judge a run as if the unjudged documents that it shows had the top grade.
-
-    The run was read with the names of its documents down to the cutoff. None if all shown
-    documents are judged, if the pool is standard input, which cannot be read again, or without
-    grades.
-    """
-    if session.pool in (None, "-") or session.lacking_grade:
-        return None
-    judgements, settings, top = session.judgements, session.settings, run.top
-    holes = find_holes(judgements, [run], settings)
-    (number, rank), kept = holes.of_runs[0], np.flatnonzero(judgements.level >= 0)
-    number = number[rank <= cutoff]
-    if not len(number):
-        return None
-    best, _ = max(settings.grade_map.rubric.items(), key=itemgetter(1))
-    query = np.concatenate([judgements.query[kept], holes.query[number]])
-    documents = [judgements.document.take(kept), holes.document.take(number)]
-    order = np.argsort(query, kind="stable")
-    generous = replace(
-        judgements,
-        starts=np.searchsorted(query[order], np.arange(len(judgements.queries) + 1)),
-        document=Tokens.joined(documents).take(order),
-        level=np.append(judgements.level[kept], np.full(len(number), best))[order],
-    )
-    place, row = generous.find(top.query, top.starts, top.document)
-    hits = replace(run, judgement=row, rank=top.rank[place])
-    generous_session = Session(
-        Qrels(generous), settings, pool=session.pool, run_format=session.run_format
-    )
-    return generous_session.evaluate_one(hits, metrics_of(cutoff)).plain
-
-
 _BOOTSTRAP = Bootstrap()
 _SEVERAL = {"query": "queries", "cluster": "clusters"}
 
@@ -368,7 +307,7 @@ def diagnosis_answer(
     return Answer(
         columns,
         rows,
-        list(_notes(diagnosis, blamed, len(worst))),
+        list(_notes(diagnosis, len(worst))),
         verdict=[_sentence(diagnosis, blamed)],
         explanation=list(_explanation(diagnosis, blamed, bootstrap)),
         question="diagnose",
@@ -433,7 +372,7 @@ def diagnosis_chart(
     )
 
 
-def _notes(diagnosis: Diagnosis, blamed: Blame | None, worst: int) -> Iterator[str]:
+def _notes(diagnosis: Diagnosis, worst: int) -> Iterator[str]:
     """Yield reasons for caution about the verdict, and a note on hidden queries."""
     if diagnosis.outside_pool and diagnosis.grounded:
         yield (
@@ -441,17 +380,12 @@ def _notes(diagnosis: Diagnosis, blamed: Blame | None, worst: int) -> Iterator[s
             f"{counted(diagnosis.retrieved, 'document')} shown: the run was not selected from it "
             "alone (--pool-union adds them)."
         )
-    best = diagnosis.best_case
     if diagnosis.unjudged:
-        would = "they count as not relevant"
-        if best is not None and blamed is not None:
-            lost = "nothing would be lost"
-            if best.lost > ROUNDING:
-                share = _share(best.missed_by_pool / best.lost)
-                lost = f"{share} of the loss would be the first stage's"
-            would = f"if all had the top grade, {lost}"
         documents = counted(diagnosis.retrieved, "document")
-        yield f"{diagnosis.unjudged:,} of the {documents} shown are unjudged; {would}."
+        yield (
+            f"{diagnosis.unjudged:,} of the {documents} shown are unjudged; they count as not "
+            "relevant."
+        )
     if worst < len(diagnosis.queries):
         yield f"The {worst} worst of {len(diagnosis.queries)} queries; -q shows all."
 
@@ -529,14 +463,12 @@ def _interval(low: float, high: float) -> str:
 
 
 def _findings(diagnosis: Diagnosis, blamed: Blame | None) -> dict[str, Any]:
-    best, mean = diagnosis.best_case, diagnosis.mean_shares
-    queries = map(decoded, diagnosis.queries)
+    mean, queries = diagnosis.mean_shares, map(decoded, diagnosis.queries)
     return {
         "cutoff": diagnosis.cutoff,
         "verdicts": diagnosis.counts(),
         "shown": diagnosis.retrieved,
         "unjudged": diagnosis.unjudged,
-        "best_case": best and best._asdict(),
         "shares": mean and mean._asdict(),
         "blame": blamed and {**asdict(blamed), "decided": blamed.decided},
         "queries": dict(zip(queries, diagnosis.verdicts, strict=True)),

@@ -19,7 +19,6 @@ from ragkpi.library.session import Evaluations, queries_of
 from ragkpi.library.slices import with_slices
 from ragkpi.questions.diagnose.answer import (
     Diagnosis,
-    best_case,
     diagnosis_answer,
     diagnosis_chart,
     metrics_of,
@@ -79,13 +78,12 @@ def diagnose(
     bootstrap = bootstrap_of(how, clusters=session.clusters)
     named = {str(run) if isinstance(run, str | os.PathLike) else "run": run_of(run)}
     documents = whole("missed", missed, 0)
-    evaluated = session.evaluate(named, metrics_of(top), top)
+    evaluated = session.evaluate(named, metrics_of(top))
 
     def diagnosed(some: Evaluations) -> tuple[Answer, Diagnosis]:
         (run,) = some.values()
         judgements = some.session.judgements
-        best = best_case(some.session, run.hits, top)
-        diagnosis = diagnose_run(run.plain, judgements, top, best)
+        diagnosis = diagnose_run(run.plain, judgements, top)
         ids = judgements.document
         return diagnosis_answer(diagnosis, ids, most, documents, bootstrap), diagnosis
 

@@ -334,7 +334,7 @@ def _depth(run: ReportedRun, judged: Judged, graded: bool) -> dict[str, Any]:
 
 
 def _diagnosis(run: ReportedRun, judged: Judged, judgements: Judgements) -> dict[str, Any]:
-    diagnosis = diagnose(judged, judgements, CUTOFF, run.best)
+    diagnosis = diagnose(judged, judgements, CUTOFF)
     answer = diagnosis_answer(diagnosis, judgements.document, _MOST_QUERIES, _MOST_MISSED)
     section = _section(answer, [diagnosis_chart(diagnosis, points="labelled")])
     blame = answer.findings["blame"]

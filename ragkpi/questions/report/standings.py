@@ -23,7 +23,6 @@ from ragkpi.questions.compare.verdict import (
     doubts_of,
     sentences,
 )
-from ragkpi.questions.diagnose.answer import best_case
 from ragkpi.ranking.judge import part_of
 from ragkpi.ranking.judged import Judged
 from ragkpi.reports.names import short_names
@@ -62,23 +61,20 @@ def only(scores: Scores, metrics: Sequence[Metric]) -> Scores:
 class ReportedRun:
     """A run of the page, with the scores of the page's measures.
 
-    `label` is its name, short enough for a row. `judged` is None for a saved result. `best` is the
-    best case of its unjudged documents; None without any, or without a pool.
+    `label` is its name, short enough for a row. `judged` is None for a saved result.
     """
 
     name: str
     label: str
     scores: Scores
     judged: Judged | None = None
-    best: Judged | None = None
 
     def over(self, queries: IntArray) -> ReportedRun:
         """Return the run over some of its queries, by number."""
         if len(queries) == len(self.scores.queries):
             return self
-        best = self.best and part_of(self.best, queries)
         judged = self.judged and part_of(self.judged, queries)
-        return replace(self, scores=self.scores.over(queries), judged=judged, best=best)
+        return replace(self, scores=self.scores.over(queries), judged=judged)
 
 
 def reported_runs(
@@ -89,7 +85,7 @@ def reported_runs(
     runs = [ReportedRun(*run) for run in zip(names, labels, scores, strict=True)]
     if evaluated:
         runs = [
-            replace(run, judged=one.plain, best=best_case(evaluated.session, one.hits, CUTOFF))
+            replace(run, judged=one.plain)
             for run, one in zip(runs, evaluated.values(), strict=True)
         ]
     common = set.intersection(*(set(run.scores.queries) for run in runs))
