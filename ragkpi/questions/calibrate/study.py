@@ -201,7 +201,10 @@ def calibrate(observed: Observed, metrics: Sequence[Metric], bootstrap: Bootstra
             of_quality = _from_mean(quality, has_value)[scored]
             within.append(Sample(metric, distance, of_quality, query))
     replicates = _replicates([*over, *within], observed.unit, bootstrap)
-    p_values = [*_p_over(over, observed, bootstrap), *_p_within(within, observed, bootstrap)]
+    # Over queries, whole queries or clusters of equal size exchange quality.
+    unit, mean = observed.unit, _mean(quality, scored)
+    p_values = _adjusted(over, mean, np.bincount(unit), unit, bootstrap)
+    p_values += _p_within(within, observed, bootstrap)
     correlations = [
         Correlation(
             sample.metric,
@@ -225,12 +228,6 @@ def calibrate(observed: Observed, metrics: Sequence[Metric], bootstrap: Bootstra
         bootstrap,
         [metric for metric in metrics if metric not in offered],
     )
-
-
-def _p_over(samples: Sequence[Sample], observed: Observed, bootstrap: Bootstrap) -> list[float]:
-    """Test all metrics over queries: whole queries, or clusters of equal size, exchange quality."""
-    quality, unit = _mean(observed.quality, ~np.isnan(observed.quality)), observed.unit
-    return _adjusted(samples, quality, np.bincount(unit), unit, bootstrap)
 
 
 def _p_within(samples: Sequence[Sample], observed: Observed, bootstrap: Bootstrap) -> list[float]:

@@ -19,7 +19,6 @@ from ragkpi.charts.chart import Axis, PlaneChart, Points, Rule
 from ragkpi.files.lines import Tokens
 from ragkpi.library.interval_notes import interval_note
 from ragkpi.measures import evidence
-from ragkpi.measures.measure import Metric
 from ragkpi.measures.registry import find_metrics
 from ragkpi.ranking.judged import Judged
 from ragkpi.ranking.judgements import Judgements
@@ -131,6 +130,13 @@ def diagnose(judged: Judged, judgements: Judgements, cutoff: int) -> Diagnosis:
     pct_proc = evidence.pct_proc(judged, **weighting)
     ra_nwg = evidence.ra_nwg(judged, **weighting)
     del weighting["cutoff"]
+    # False for NA: an empty pool leaves nothing to select from.
+    poor_pool, poor_selection = proc < GOOD - _NEAR, pct_proc < GOOD - _NEAR
+    verdicts = np.select(
+        [np.isnan(proc), poor_pool & poor_selection, poor_pool, poor_selection],
+        ["NA", "both", "retriever", "reranker"],
+        "fine",
+    )
     added = judged.settings.pool_union == "union"
     judged_top = int(((judged.rank <= cutoff) & (judged.level >= 0)).sum())
     retrieved = int(np.minimum(judged.num_ret, cutoff).sum())
@@ -141,7 +147,7 @@ def diagnose(judged: Judged, judgements: Judgements, cutoff: int) -> Diagnosis:
         proc=proc,
         pct_proc=pct_proc,
         ra_nwg=ra_nwg,
-        verdicts=_verdicts(proc, pct_proc),
+        verdicts=verdicts.tolist(),
         missed=_missed(judged, judgements, worth, cutoff),
         order=np.argsort(ra_nwg, kind="stable"),  # NaN is last
         outside_pool=0 if added else int(evidence.pool_miss(judged, cutoff).sum()),
@@ -233,17 +239,6 @@ def blame(diagnosis: Diagnosis, bootstrap: Bootstrap) -> Blame | None:
     return replace(blamed, interval=stretched(blamed.interval, 0.5)) if undecided else blamed
 
 
-def _verdicts(proc: FloatArray, pct_proc: FloatArray) -> list[Fault]:
-    """Name the quadrant of each query; an empty pool leaves nothing to select from."""
-    poor_pool, poor_selection = proc < GOOD - _NEAR, pct_proc < GOOD - _NEAR  # False for NA
-    verdicts: list[Fault] = np.select(
-        [np.isnan(proc), poor_pool & poor_selection, poor_pool, poor_selection],
-        ["NA", "both", "retriever", "reranker"],
-        "fine",
-    ).tolist()
-    return verdicts
-
-
 def _missed(judged: Judged, judgements: Judgements, worth: FloatArray, cutoff: int) -> Missed:
     number = judgements.places_among(judged.queries)
     rows = np.flatnonzero(number[judgements.query] >= 0)
@@ -261,11 +256,6 @@ def _missed(judged: Judged, judgements: Judgements, worth: FloatArray, cutoff: i
     _, by_id = np.unique(ids, return_inverse=True)
     order = np.lexsort((by_id, depth, -worth[query, grade], query))
     return Missed(query[order], rows[order], grade[order], rank[rows[order]])
-
-
-def metrics_of(cutoff: int) -> list[Metric]:
-    """Return metrics that need everything that `diagnose` needs of a judged run."""
-    return find_metrics([f"pct_proc.{cutoff}", f"pool_miss.{cutoff}"])
 
 
 _BOOTSTRAP = Bootstrap()

@@ -17,11 +17,11 @@ from ragkpi.library.result import Result
 from ragkpi.library.runs import AnyQrels, Run, run_of, run_path
 from ragkpi.library.session import Evaluations, queries_of
 from ragkpi.library.slices import with_slices
+from ragkpi.measures.registry import find_metrics
 from ragkpi.questions.diagnose.answer import (
     Diagnosis,
     diagnosis_answer,
     diagnosis_chart,
-    metrics_of,
 )
 from ragkpi.questions.diagnose.answer import diagnose as diagnose_run
 from ragkpi.reports.layout import Answer
@@ -78,7 +78,9 @@ def diagnose(
     bootstrap = bootstrap_of(how, clusters=session.clusters)
     named = {str(run) if isinstance(run, str | os.PathLike) else "run": run_of(run)}
     documents = whole("missed", missed, 0)
-    evaluated = session.evaluate(named, metrics_of(top))
+    # These two need all that the answer needs of a judged run.
+    metrics = find_metrics([f"pct_proc.{top}", f"pool_miss.{top}"])
+    evaluated = session.evaluate(named, metrics)
 
     def diagnosed(some: Evaluations) -> tuple[Answer, Diagnosis]:
         (run,) = some.values()
