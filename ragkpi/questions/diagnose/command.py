@@ -49,8 +49,7 @@ def diagnose(
     reached. A query is the retriever's fault if PROC is below 0.8, the reranker's if %PROC is below
     0.8, or that of both. The ideal gain is split into gain missed by the pool, gain missed by the
     selection, and gain reached. A stage is blamed only if bootstrap samples of the queries also
-    blame it. Unjudged passages count as worthless; a note gives the result with the top grade
-    instead.
+    blame it. Unjudged passages count as worthless; a note counts them.
 
     Parameters
     ----------
