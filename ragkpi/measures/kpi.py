@@ -135,7 +135,7 @@ _MOST = 1000  # 2^1024 overflows a double, and sums of gains must stay below it
 
 def _exponential_gain(level: IntArray | FloatArray) -> FloatArray:
     if (highest := level.max(initial=0)) > _MOST:
-        problem = f"ndcg_exp: 2 to the power of level {highest} is too large for a double"
+        problem = f"ndcg_exp: 2 to the power of level {highest:g} is too large for a double"
         raise DataError(f"{problem}; expected levels and gains up to {_MOST}, or another measure")
     return np.asarray(np.exp2(np.maximum(level, 0)) - 1)
 
