@@ -22,18 +22,24 @@ _OF_PLACES = (
     *fields.DISTANCE,
     *fields.LEVEL,
 )
+_SCORED = re.compile(r"(.+):(-?\d*\.\d+)")  # doc-17:0.912
 _PLACE = re.compile(r"(.+?)[-_ ]?(0|[1-9]\d*)")
 
 
 def list_in(cell: str) -> Any:
-    """Return the list or object in a cell: JSON, or printed by Python; else what bars separate."""
+    """Return the list or object in a cell: JSON, or printed by Python; else what bars separate.
+
+    Ids followed by a colon and a score become an object of numbers.
+    """
     with suppress(ValueError, RecursionError):
         if isinstance(of := DECODER.decode(cell), list | dict):
             return of
     with suppress(ValueError, SyntaxError, RecursionError, MemoryError, TypeError):
         if isinstance(of := DECODER.decode(json.dumps(literal_eval(cell))), list | dict):
             return of
-    return [part.strip() for part in cell.split("|")] if cell.strip() else []
+    parts = [part.strip() for part in cell.split("|")] if cell.strip() else []
+    scored = [_SCORED.fullmatch(part) for part in parts]
+    return {of[1]: of[2] for of in scored if of} if parts and all(scored) else parts
 
 
 def cell_value(name: str, cell: Any) -> Any:

@@ -281,7 +281,9 @@ def _translated(text: str, measures: Mapping[str, Measure]) -> tuple[str, str | 
         name = re.split(r"[.(@]", text, maxsplit=1)[0]
         names = [*(each for each in measures if not each.startswith("num_q_")), *NICKNAMES]
         advice = did_you_mean(name, names, "'ragkpi measures' lists them all")
-        if _OF_DIVERSITY.match(name):
+        if call and call["parameters"] and folded in measures:  # which may differ
+            advice = f"'ragkpi measures {folded}' explains the measure of this name here"
+        elif _OF_DIVERSITY.match(name):
             advice = "it measures diversity by subtopics, which ndeval and ir_measures compute"
         raise bad_request(text, None, f"no measure is named '{name}'; {advice}")
     value: str | None = call["value"]

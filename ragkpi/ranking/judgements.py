@@ -17,7 +17,7 @@ from ragkpi.files.inputs import new_sha256
 from ragkpi.files.lines import Tokens, rows_of
 from ragkpi.files.trec import LEVELS, Origin, QrelsColumns, fractional, levels_of
 from ragkpi.interface import spell
-from ragkpi.wording import decoded, named, without_form
+from ragkpi.wording import decoded, named, named_apart, without_form
 
 IdOrder = Literal["descending", "ascending"]
 """The order of ids among documents with equal scores."""
@@ -276,7 +276,7 @@ def other_queries(judged: Sequence[bytes], unknown: Sequence[bytes]) -> str:
         mine, theirs = map(named, pair)
         return f"ids differ by a part, {mine} in the run, {theirs} in the qrels: rename one of them"
     if similar := queries_meant(judged, unknown):
-        mine, theirs = map(named, next(iter(similar.items())))
+        mine, theirs = named_apart(*next(iter(similar.items())))
         return f"ids differ {OF_QUERIES}, {mine} in the run, {theirs} in the qrels: rename them"
     return (
         f"for texts or places of queries, give {spell('queries', 'FILE')} with an id, a tab and a "

@@ -423,3 +423,12 @@ def test_a_map_names_the_columns_of_a_header_of_unknown_words(tmp_path):
     reading = reading_for("qrels", map_="query=frage, doc=antwort")
     rows = [(b"q1", b"d1", 1), (b"q2", b"d2", 1)]
     assert [*read_any_qrels(path, reading).judgements()] == rows
+
+
+def test_ids_with_scores_in_a_cell_are_ranked_by_these(tmp_path):
+    text = "query,retrieved\nq1,a:0.2|b:0.9\nq2,c:0.5\n"
+    assert run_of(put(tmp_path, text)) == [
+        ("q1", "a", 0.2),
+        ("q1", "b", 0.9),
+        ("q2", "c", 0.5),
+    ]

@@ -129,7 +129,7 @@ def test_names_as_they_were_asked_for(ragkpi):
         ("ndcg_cut.10,rel=2", "ndcg_cut has no relevance level"),
         ("nDCG(judged_only=True)@10", "takes no parameter judged_only=True"),
         ("AP(x=3)", "takes no parameter x=3"),
-        ("RBP(p=0.8)", "did you mean rbp"),
+        ("RBP(p=0.8)", "'ragkpi measures rbp' explains"),
         ("RBP", "did you mean rbp"),
         ("Judged", "needs a cutoff, such as Judged@10"),
         ("Recall", "needs a cutoff, such as Recall@10"),

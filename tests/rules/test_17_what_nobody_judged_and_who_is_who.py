@@ -187,3 +187,10 @@ def test_a_mean_that_is_no_level_is_refused_and_nothing_written(ragkpi, tmp_path
     options = ("--fix", "out", "--repeated", "mean")
     assert ragkpi("check", *options, "qrels", "run", folder=tmp_path).status == 2
     assert not (tmp_path / "out").exists()
+
+
+def test_query_ids_of_another_normal_form_are_shown_apart(ragkpi, tmp_path):
+    files(tmp_path, qrels="caf\u00e9 0 a 1\n", run="cafe\u0301 Q0 a 1 2 me\n".encode())
+    outcome = ragkpi("eval", "qrels", "run", folder=tmp_path)
+    assert outcome.status == 7
+    assert rb"cafe\u0301 in the run, caf\u00e9 in the qrels" in outcome.err
