@@ -106,27 +106,28 @@ EXPECTED = [
 def test_what_is_declared_over_ties_is_the_mean_over_all_orders(name):
     """Of the measure's own statistics of each order, whose scores differ."""
     draw, metrics = random.Random(name), find_metrics([name])
-    for _ in range(6):
+    worlds, tied, ordered = (
+        {},
+        {},
+        {},
+    )  # levels of a query; a query of each world, and of each order
+    for world in range(6):
         documents = [f"d{number}" for number in range(5)]
         levels = {document: draw.choice([0, 1, 2]) for document in draw.sample(documents, 4)}
-        tied = {document: draw.randint(1, 2) for document in documents}
-        judged = {id_.encode(): level for id_, level in levels.items()}
-        qrels = Qrels(judgements_of({b"q": judged}))
-        orders = [
-            order
-            for order in itertools.permutations(documents)
-            if all(tied[one] >= tied[other] for one, other in itertools.pairwise(order))
-        ]
-        each = [
-            {document: float(len(order) - place) for place, document in enumerate(order)}
-            for order in orders
-        ]
-        expected, *values = (
-            Session(qrels, replace(SETTINGS, ties=ties)).evaluate_one(RunInMemory(run), metrics)
-            for run, ties in [({"q": tied}, "expected"), *(({"q": run}, "id") for run in each)]
-        )
-        for number, column in enumerate(expected.scores.columns):
-            of_orders = [value.scores.columns[number].statistics for value in values]
-            np.testing.assert_allclose(
-                column.statistics, np.mean(of_orders, axis=0), rtol=1e-12, atol=1e-14
-            )
+        scores = tied[f"{world}"] = {document: draw.randint(1, 2) for document in documents}
+        worlds[f"{world}"] = {id_.encode(): level for id_, level in levels.items()}
+        for number, order in enumerate(itertools.permutations(documents)):
+            if all(scores[one] >= scores[other] for one, other in itertools.pairwise(order)):
+                places = {document: float(len(order) - at) for at, document in enumerate(order)}
+                ordered[f"{world}.{number}"] = places
+    expected, values = (
+        Session(
+            Qrels(judgements_of({query.encode(): worlds[query[0]] for query in run})),
+            replace(SETTINGS, ties=ties),
+        ).evaluate_one(RunInMemory(run), metrics)
+        for run, ties in ((tied, "expected"), (ordered, "id"))
+    )
+    world_of = np.array([int(query[:1]) for query in values.scores.queries])
+    for column, each in zip(expected.scores.columns, values.scores.columns, strict=True):
+        means = [each.statistics[world_of == world].mean(axis=0) for world in range(6)]
+        np.testing.assert_allclose(column.statistics, np.array(means), rtol=1e-12, atol=1e-14)
