@@ -6,7 +6,7 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from itertools import combinations, groupby
+from itertools import chain, combinations, groupby
 from typing import Literal
 
 import numpy as np
@@ -227,8 +227,11 @@ def _swaps(runs: RunsWithHoles, bounded: Sequence[Bounded], scores: Sequence[Sco
     alike = [number for number, (one, other) in enumerate(pairs) if one.queries == other.queries]
     totals: dict[int, list[tuple[FloatArray, IntArray]]] = {number: [] for number in alike}
     for block in runs.blocks("pairs of runs") if alike else ():
+        several = chain.from_iterable(pairs[number] for number in alike)
+        # A run is in many pairs, and its corners are the same in all.
+        trials = {(of.run, of.metric.name): block.trials(of.run, of.metric) for of in several}
         for number in alike:
-            of_pair = (block.trials(each.run, each.metric) for each in pairs[number])
+            of_pair = (trials[of.run, of.metric.name] for of in pairs[number])
             totals[number].append(worse_at_its_best(*of_pair))
     swaps = []
     for number, (better, worse) in enumerate(pairs):

@@ -15,7 +15,7 @@ import numpy as np
 
 from ragkpi.arrays import ROUNDING, BoolArray, FloatArray, IntArray
 from ragkpi.bounds.open_run import OpenRun
-from ragkpi.bounds.sweep import sweep_of
+from ragkpi.bounds.sweep import Sweep, sweep_of
 from ragkpi.measures.gain import gain_of_levels
 from ragkpi.measures.measure import GainRatio, Metric, MetricScores, score
 from ragkpi.ranking.judged import Settings
@@ -65,6 +65,17 @@ class Trials:
     def places(self) -> IntArray:
         """The places of the own holes of a query, (U,)."""
         return np.arange(self.run.number.shape[1])
+
+    @cached_property
+    def sweep(self) -> Sweep | None:
+        """The sums of the metric's form; None if that is not known."""
+        return sweep_of(self.metric, self.run, self.scale)
+
+    @cached_property
+    def corners(self) -> list[list[FloatArray]]:
+        """The statistics, (Q, S), with own holes at both ends of the scale, by those of others."""
+        others = (0, self.run.num_other) if self.run.num_other.any() else (0,)
+        return [[self.values(np.asarray(own), other) for own in (False, True)] for other in others]
 
     def values(
         self, raised: BoolArray, at_top: IntArray | int, query: IntArray | None = None
@@ -123,7 +134,7 @@ def candidates_of(trials: Trials) -> FloatArray:
     if bounds.search == "staircase":
         return _staircase(trials)
     if bounds.search == "corners":
-        return np.stack([own for of_other in _corners(trials) for own in of_other], axis=1)
+        return np.stack([own for of_other in trials.corners for own in of_other], axis=1)
     if is_exact(trials):
         return _every_count(trials)
     assert bounds.outer is not None, "a search of counts may be too large"
@@ -159,8 +170,7 @@ def _every_count(trials: Trials) -> FloatArray:
 def _staircase(trials: Trials) -> FloatArray:
     """Put any number of own holes, the first or the last ones, at the top: (Q, C, S)."""
     run, places, num_own = trials.run, trials.places, trials.run.num_own[:, np.newaxis]
-    sweep = sweep_of(trials.metric, run, trials.scale)
-    if sweep is not None:
+    if (sweep := trials.sweep) is not None:
         best = trials.of_thresholds(trials.every, sweep.best, np.zeros_like(sweep.best))
         num_top = num_own - np.minimum(np.arange(len(places) + 1), num_own)
         worst = sweep.value(sweep.last, num_top + run.num_other[:, np.newaxis]).argmin(axis=1)
@@ -179,15 +189,9 @@ def stacked(tables: Sequence[FloatArray]) -> FloatArray:
     return np.concatenate([table[:, columns.clip(max=table.shape[1] - 1)] for table in tables])
 
 
-def _corners(trials: Trials) -> list[list[FloatArray]]:
-    """Return statistics, (Q, S), with own holes at both ends of the scale, by those of others."""
-    others = (0, trials.run.num_other) if trials.run.num_other.any() else (0,)
-    return [[trials.values(np.asarray(own), other) for own in (False, True)] for other in others]
-
-
 def spreads(trials: Trials) -> FloatArray:
     """Return the `spread` of the first statistic over the corners, (Q,)."""
-    values = [of_own[:, 0] for of_other in _corners(trials) for of_own in of_other]
+    values = [of_own[:, 0] for of_other in trials.corners for of_own in of_other]
     return spread(np.stack(values, axis=1))
 
 
@@ -212,7 +216,7 @@ def spread_if_own_judged(trials: Trials) -> FloatArray:
     num_other = (np.zeros_like(run.num_other), run.num_other)
     for level in (0, 1):
         values = []
-        for other, of_other in zip(num_other, _corners(trials), strict=False):
+        for other, of_other in zip(num_other, trials.corners, strict=False):
             values += [of_other[level][:, :1], _with_one_apart(trials, level, other)]
         by_level.append(spread(np.stack(np.broadcast_arrays(*values), axis=1)))
     return np.where(run.number >= 0, np.mean(by_level, axis=0), 0.0)
@@ -223,8 +227,8 @@ def _with_one_apart(trials: Trials, level: int, other: IntArray) -> FloatArray:
 
     The remaining ones are at the other end, and `other` of the other holes at the top.
     """
-    run, sweep = trials.run, sweep_of(trials.metric, trials.run, trials.scale)
-    if sweep is not None:
+    run = trials.run
+    if (sweep := trials.sweep) is not None:
         one, total = (run.number >= 0).astype(np.int64), (sweep.but_one, sweep.alone)[level]
         num_top = one if level else run.num_own[:, np.newaxis] - one
         return sweep.value(total, num_top + other[:, np.newaxis])
@@ -252,7 +256,7 @@ def worse_at_its_best(better: Trials, worse: Trials) -> tuple[FloatArray, IntArr
     )
     alone = worse.run.num_own - shared.sum(axis=1)
     low = np.stack([worse.values(own & ~shared, 0), better.values(np.zeros_like(of_both), alone)])
-    high = np.stack([worse.values(own, 0), better.values(of_both, alone)])
+    high = np.stack([worse.corners[0][1], better.values(of_both, alone)])
     leads = [worse.metric.measure.sign * (rows[0] - rows[1])[:, :1] for rows in (low, high)]
     rows = np.where(leads[1] > leads[0], high, low)
     has_value: BoolArray = np.asarray(~np.isnan(rows).any(axis=2))
