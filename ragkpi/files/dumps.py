@@ -456,6 +456,10 @@ class _Documents(NamedTuple):
     claim: int
 
 
+_Query: TypeAlias = tuple[str, Sequence[str]]
+"""The list in whose elements the query is, or "", and its paths."""
+
+
 @dataclass(frozen=True)
 class _Search:
     """A search for the parts of a run or of qrels; a user or a stack gives the `parts`."""
@@ -473,10 +477,15 @@ class _Search:
             columns = {path: of for one in lists for path, of in one.columns.items()}
             some = Listing("?", columns) if len(lists) > 1 else [*lists, self.facts[""]][0]
             claims = [_Documents(some, [], {}, 0)]
-        faults = self._faults(claims, root)
+        queries = [self._query(one) for one in claims]
+        faults = self._faults(claims, queries[0], root)
         if not faults:
-            return Recognition([*self._maps(claims[0], root, claims[0].order)])
-        maps = [of for one in claims for of in self._maps(one, root, self._open_order(one))]
+            return Recognition([*self._maps(claims[0], queries[0], root, claims[0].order)])
+        maps = [
+            map_
+            for one, query in zip(claims, queries, strict=True)
+            for map_ in self._maps(one, query, root, self._open_order(one))
+        ]
         levels = [of[1] for of in map(_LEVEL_KEY.fullmatch, self.facts) if of]
         advice = ""
         if levels and self.kind == "qrels":
@@ -622,8 +631,8 @@ class _Search:
                     return {part: "?" if unclear else path}  # score and Score
         return {}
 
-    def _query(self, documents: _Documents) -> tuple[str, Sequence[str]]:
-        """Return the list in whose elements the nearest query is, or "", and its paths."""
+    def _query(self, documents: _Documents) -> _Query:
+        """Find the nearest query: in the documents by its id, else around them."""
         listing = documents.listing
         if "query" in self.parts:
             return "", [self.parts["query"]]
@@ -662,12 +671,12 @@ class _Search:
         ids = [path for path in level.of_name(fields.CASE_ID, bool) if "." not in path]
         return [path for path in ids if not (rows and path in documents.ids)][:1]
 
-    def _faults(self, claims: Sequence[_Documents], root: Root) -> list[str]:
+    def _faults(self, claims: Sequence[_Documents], query: _Query, root: Root) -> list[str]:
         """Return the ambiguities that names leave."""
         if len(claims) > 1:
             lists = _some_of([one.listing.path for one in claims])
             return [f"{lists} could each be the list of documents"]
-        documents, (level, queries) = claims[0], self._query(claims[0])
+        documents, (level, queries) = claims[0], query
         numbers = [] if self.parts.keys() & _NUMBERS else [*documents.order.values()]
         weak = {last_name(path) for path in documents.ids} - {*fields.DOCUMENT}
         name = "could each name" if weak else "each name"
@@ -684,10 +693,10 @@ class _Search:
         return [fault for fault, holds in faults.items() if holds]
 
     def _maps(
-        self, documents: _Documents, root: Root, orders: Mapping[str, str]
+        self, documents: _Documents, query: _Query, root: Root, orders: Mapping[str, str]
     ) -> Iterator[Mapping[str, str]]:
         """Yield the maps of a listing, one for each name that matches a part."""
-        (level, queries), path = self._query(documents), documents.listing.path
+        (level, queries), path = query, documents.listing.path
         inner = f"{level}[]." if level else ""
         each = [{part: of.removeprefix(inner)} for part, of in orders.items()] or [{}]
         for name, id_, order in product(queries or ["?"], documents.ids or ["?"], each):
