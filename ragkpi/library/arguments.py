@@ -33,7 +33,7 @@ if TYPE_CHECKING:  # few calls have intervals or clusters
 
 
 def _slices() -> Any:
-    """Import the readers of labels, sizes, gains and ids by query, which few calls need."""
+    """Import the readers of labels, sizes and gains by query, which few calls need."""
     from ragkpi.library import slices
 
     return slices
@@ -126,12 +126,17 @@ def readings_of(arguments: HowRead) -> tuple[Reading, Reading]:
     exclude, queries = arguments.get("exclude"), arguments.get("query_ids")
     from ragkpi.files.sieve import sieve_for  # which imports the readers of JSON
 
+    ids_of_queries = None
+    if queries is not None:
+        from ragkpi.files.query_files import read_query_ids  # few calls have texts of queries
+
+        ids_of_queries = read_query_ids(os.fspath(queries))
     sieve = sieve_for(
         arguments.get("max_passage"),
         arguments.get("ignore_identical_ids", False),
         None if exclude is None else os.fspath(exclude),
         match,
-        None if queries is None else _slices().read_query_ids(os.fspath(queries)),
+        ids_of_queries,
     )
     of_qrels, of_run = arguments.get("qrels_format"), arguments.get("run_format")
     map_qrels, map_run = arguments.get("map_qrels"), arguments.get("map_run")

@@ -102,9 +102,8 @@ class ScoreTable:
         self.labels: dict[str, dict[bytes, dict[str, str]]] = {}
         self.notes: dict[str, None] = {}
         self._numbers: dict[tuple[Key, str, str], _Number] = {}  # by query and measure
-        self._map = map_scores
         for name, table in tables.items():
-            self._collect(name, table, alone=len(tables) == 1)
+            self._collect(name, table, map_scores, alone=len(tables) == 1)
         chosen = self._chosen(measures)
         self.scores = self._scores(self._metrics(chosen, better), common)
         files = [os.fspath(of) for of in tables.values() if isinstance(of, str | os.PathLike)]
@@ -140,7 +139,9 @@ class ScoreTable:
                 raise DataError(f"{place}: {fault}, before {visible(before)}; {expected}")
         return {by: {query: next(iter(places)) for query, places in self.labels[by].items()}}
 
-    def _collect(self, name: str, table: Any, *, alone: bool) -> None:
+    def _collect(
+        self, name: str, table: Any, map_scores: Mapping[str, str], *, alone: bool
+    ) -> None:
         """Add the numbers and the labels of a table, `alone` or one of several."""
         file = os.fspath(table) if isinstance(table, str | os.PathLike) else name
         rows: list[tuple[int, Mapping[str, Any]]] = []
@@ -153,7 +154,7 @@ class ScoreTable:
             expected = "expected a row per query and system, or the lines of trec_eval -q"
             raise InputError(file, None, "no scores", expected)
         line, first = rows[0]
-        roles = _roles(file, line, list(first), self._map)
+        roles = _roles(file, line, list(first), map_scores)
         others = [column for column in first if column not in roles.values()]
         numbers = [
             column

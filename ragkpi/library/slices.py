@@ -23,9 +23,6 @@ from ragkpi.files.query_files import (
     read_gains,
     read_query_labels,
 )
-from ragkpi.files.query_files import (
-    read_query_ids as read_query_ids,
-)
 from ragkpi.interface import spell
 from ragkpi.measures.measure import Scores
 from ragkpi.ranking.judged import ExternalGains
